@@ -43,6 +43,13 @@ pub enum Decision {
     Replay,
 }
 
+/// The refusal of a request whose key is in use.
+pub fn in_use() -> Refusal {
+    Refusal::KeyInUse {
+        retry_after_s: RETRY_AFTER_S,
+    }
+}
+
 /// Decides on a request that comes with a key, which is kept for `window_ms`.
 ///
 /// While the first request is being handled, another request is put off as well: where the first is refused, its key is
@@ -55,9 +62,7 @@ pub fn decide(
 ) -> Result<Decision, Refusal> {
     match state {
         KeyState::Unused => Ok(Decision::Handle),
-        KeyState::InUse => Err(Refusal::KeyInUse {
-            retry_after_s: RETRY_AFTER_S,
-        }),
+        KeyState::InUse => Err(in_use()),
         KeyState::Kept { kept_at_ms, .. } if now_ms - kept_at_ms >= window_ms => {
             Ok(Decision::Handle)
         }

@@ -267,8 +267,8 @@ pub enum Refusal {
     /// that is named.
     #[error(
         "This send took too long to commit, and may still be accepted: whether it was sent and charged is not known. \
-         Sent again unchanged within 30 s, it is answered API-2012 if it was; later, look first for a delivery report \
-         of the message_id {message}."
+         Sent again with the same Idempotency-Key, it is accepted once. Without one, sent again unchanged within 30 s, \
+         it is answered API-2012 if it was; later, look first for a delivery report of the message_id {message}."
     )]
     OutcomeUnknown {
         /// The message that it may have become.

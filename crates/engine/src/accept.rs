@@ -4,6 +4,7 @@
 
 mod commit;
 mod group;
+pub(crate) mod keyed;
 mod limits;
 mod load;
 mod queue;
@@ -14,6 +15,7 @@ use crate::context::Context;
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 
+pub use keyed::{Answered, Keyed, WriteBody};
 pub(crate) use queue::AcceptQueue;
 pub use sent::Sent;
 

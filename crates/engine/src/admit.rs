@@ -3,6 +3,7 @@
 pub(crate) mod admission;
 pub(crate) mod callers;
 mod content;
+pub(crate) mod keys;
 pub(crate) mod rate;
 mod reservations;
 pub(crate) mod sandbox;

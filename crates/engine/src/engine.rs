@@ -11,6 +11,7 @@ pub use report::Report;
 use crate::accept;
 use crate::admit::admission::Guards;
 use crate::admit::callers::Callers;
+use crate::admit::keys::KeysInUse;
 use crate::admit::rate::Rates;
 use crate::background::{retention, sweeps};
 use crate::cluster::{self, takeover};
@@ -154,6 +155,7 @@ impl Engine {
                 callers,
                 rates,
                 guards,
+                keys: KeysInUse::default(),
                 queue,
                 is_open: AtomicBool::new(true),
             }),

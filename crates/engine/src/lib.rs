@@ -28,7 +28,7 @@ pub mod operators;
 mod settings;
 mod settle;
 
-pub use accept::Sent;
+pub use accept::{Answered, Keyed, Sent, WriteBody};
 pub use admit::callers::Caller;
 pub use context::clock::Clock;
 pub use context::network::{Network, NetworkFuture, Transport};
@@ -43,3 +43,4 @@ pub use settings::{
     BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,
     Settings,
 };
+pub use store::StoredAnswer;

@@ -65,6 +65,8 @@ pub struct Limits {
     pub unknown_tokens_per_minute: u32,
     /// Maximum number of sends in the accept queue.
     pub accept_queue: usize,
+    /// The time for which the answer of an idempotency key is kept, milliseconds.
+    pub idempotency_window_ms: i64,
     /// The limits of the sandbox.
     pub sandbox: SandboxLimits,
 }

@@ -19,6 +19,7 @@ mod contract {
     mod groups;
     mod holds;
     mod import;
+    mod keys;
     mod kit;
     mod legs;
     mod limits;

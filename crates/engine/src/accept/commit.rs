@@ -1,5 +1,6 @@
 //! The accept commit: one transaction for a group of sends.
 
+use super::keyed::{Answered, PendingKey};
 use super::sent::Sent;
 use super::waiting::Waiting;
 use crate::admit::velocity::Counted;
@@ -8,7 +9,7 @@ use crate::context::Context;
 use crate::context::live::Live;
 use crate::context::metrics;
 use crate::error::Error;
-use domain::{Draft, Environment, MessageId};
+use domain::{Draft, MessageId};
 
 use database::Outage;
 use std::sync::Arc;
@@ -26,7 +27,8 @@ struct PendingAccept {
     id: MessageId,
     batches: Vec<Batch>,
     counted: Option<Counted>,
-    answer: oneshot::Sender<Result<Sent, Error>>,
+    key: Option<PendingKey>,
+    answer: oneshot::Sender<Result<Answered, Error>>,
 }
 
 /// Accepts a group, in one commit if one transaction may contain it.
@@ -73,6 +75,10 @@ async fn accept_together(context: &Arc<Context>, pending: Vec<PendingAccept>, no
             draft: Arc::clone(&pending.draft),
             terms: pending.live.plan.terms(pending.draft.gateway),
             batches: pending.batches.clone(),
+            key: pending
+                .key
+                .as_ref()
+                .map(|key| key.of_send(&pending.draft, pending.id)),
         })
         .collect();
     metrics::accept_group(pending.len());
@@ -95,7 +101,7 @@ async fn accept_together(context: &Arc<Context>, pending: Vec<PendingAccept>, no
             let error = Arc::new(error);
             for pending in pending {
                 give_back(context, &pending.live, &pending.batches);
-                drop(pending.counted);
+                drop((pending.counted, pending.key));
                 let _ = pending.answer.send(Err(Error::Store(Arc::clone(&error))));
             }
         }
@@ -127,6 +133,7 @@ fn prepare(context: &Context, waiting: Waiting, now_ms: i64) -> Option<PendingAc
         id,
         batches,
         counted: waiting.counted,
+        key: waiting.key,
         answer: waiting.answer,
     })
 }
@@ -138,40 +145,32 @@ fn answered(context: &Arc<Context>, pending: PendingAccept, answer: Accepted) {
         id,
         batches,
         counted,
+        key,
         answer: sender,
     } = pending;
+    // A client that has its answer finds the key free.
+    drop(key);
     let balance = match answer {
-        Accepted::No(refusal) => {
+        Accepted::Yes { balance } => Ok(balance),
+        Accepted::Replay(answer) => Err(Ok(Answered::Replay(answer))),
+        Accepted::No(refusal) => Err(Err(refusal.into())),
+    };
+    let balance = match balance {
+        Ok(balance) => balance,
+        Err(nothing_accepted) => {
             give_back(context, &live, &batches);
             drop(counted);
-            let _ = sender.send(Err(refusal.into()));
+            let _ = sender.send(nothing_accepted);
             return;
         }
-        Accepted::Yes { balance } => balance,
     };
     if let Some(counted) = counted {
         counted.keep();
     }
     dispatch(context, &live, &draft, batches);
-    let sandbox = draft.environment == Environment::Sandbox;
-    let sent = Sent {
-        message_id: id,
-        cost: draft.cost,
-        balance: if sandbox {
-            crate::admit::sandbox::purse().total()
-        } else {
-            balance
-        },
-        recipients_count: draft.recipients.len(),
-        gateway: draft.gateway,
-        unicode: draft.text.alphabet() == domain::Alphabet::Ucs2,
-        page_count: draft.page_count,
-        invalid_recipients: draft.invalid.clone(),
-        invalid_count: draft.invalid_count,
-        adjustments: draft.adjustments.clone(),
-    };
+    let sent = Sent::new(&draft, id, balance);
     // The client may have hung up. The message is accepted all the same.
-    let _ = sender.send(Ok(sent));
+    let _ = sender.send(Ok(Answered::First(sent)));
 }
 
 /// Passes claimed batches to their carriers, and notifies the carriers of the others.

@@ -115,7 +115,7 @@ pub(crate) fn group(
             continue;
         }
         if now.saturating_duration_since(waiting.queued_at) > QUEUE_TIMEOUT {
-            drop(waiting.counted);
+            drop((waiting.counted, waiting.key));
             let _ = waiting.answer.send(Err(UNAVAILABLE.into()));
             continue;
         }

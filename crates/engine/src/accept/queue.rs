@@ -1,8 +1,8 @@
 //! The bounded queue of sends that wait for their accept commit.
 
+use super::keyed::{Answered, PendingKey};
 use super::limits::{MAX_QUEUED_RECIPIENTS, SMALL_SEND_RECIPIENTS};
 use super::load::AcceptRate;
-use super::sent::Sent;
 use super::waiting::{CommitRace, UNAVAILABLE, Waiting};
 use crate::admit::velocity::Counted;
 use crate::context::live::Live;
@@ -66,9 +66,10 @@ impl AcceptQueue {
         draft: Draft,
         live: Arc<Live>,
         counted: Option<Counted>,
-    ) -> Result<Sent, Error> {
+        key: Option<PendingKey>,
+    ) -> Result<Answered, Error> {
         let (answer, result) = oneshot::channel();
-        let Some(race) = self.admit(draft, live, counted, answer) else {
+        let Some(race) = self.admit(draft, live, counted, key, answer) else {
             return Err(UNAVAILABLE.into());
         };
         in_time(result, &race).await
@@ -80,7 +81,8 @@ impl AcceptQueue {
         draft: Draft,
         live: Arc<Live>,
         counted: Option<Counted>,
-        answer: oneshot::Sender<Result<Sent, Error>>,
+        key: Option<PendingKey>,
+        answer: oneshot::Sender<Result<Answered, Error>>,
     ) -> Option<CommitRace> {
         let recipients = match draft.recipients.len() {
             ..=SMALL_SEND_RECIPIENTS => 0,
@@ -97,6 +99,7 @@ impl AcceptQueue {
             counted,
             queued_at: Instant::now(),
             race: race.clone(),
+            key,
             answer,
             _capacity: capacity,
         };
@@ -209,7 +212,7 @@ mod tests {
         let accepting = AcceptQueue::new(queue);
         let admitted = |recipients| {
             accepting
-                .admit(draft(recipients), live(), None, oneshot::channel().0)
+                .admit(draft(recipients), live(), None, None, oneshot::channel().0)
                 .is_some()
         };
         for _ in 0..10 {
@@ -217,7 +220,7 @@ mod tests {
         }
         assert!(!admitted(SMALL_SEND_RECIPIENTS + 1));
         assert!(admitted(SMALL_SEND_RECIPIENTS));
-        let refused = accepting.send(draft(100), live(), None).await;
+        let refused = accepting.send(draft(100), live(), None, None).await;
         assert!(matches!(refused, Err(Error::Refused(UNAVAILABLE))));
         drop(waiting.recv().await);
         assert!(admitted(MAX_QUEUED_RECIPIENTS / 10));
@@ -230,7 +233,7 @@ mod tests {
         let accepting = AcceptQueue::new(queue);
         let admitted = |recipients| {
             accepting
-                .admit(draft(recipients), live(), None, oneshot::channel().0)
+                .admit(draft(recipients), live(), None, None, oneshot::channel().0)
                 .is_some()
         };
         assert!(admitted(MAX_QUEUED_RECIPIENTS - 100));
@@ -245,11 +248,11 @@ mod tests {
         let (queue, _waiting) = mpsc::channel(1);
         let accepting = AcceptQueue::new(queue);
         assert_eq!(accepting.check_capacity(), Ok(()));
-        let first = accepting.admit(draft(1), live(), None, oneshot::channel().0);
+        let first = accepting.admit(draft(1), live(), None, None, oneshot::channel().0);
         assert!(first.is_some());
         assert_eq!(accepting.check_capacity(), Err(UNAVAILABLE));
         let began = Instant::now();
-        let refused = refusal(accepting.send(draft(1), live(), None).await);
+        let refused = refusal(accepting.send(draft(1), live(), None, None).await);
         assert_eq!((refused, began.elapsed()), (UNAVAILABLE, Duration::ZERO));
     }
 
@@ -259,7 +262,7 @@ mod tests {
         let accepting = AcceptQueue::new(queue);
         let admitted = |recipients| {
             accepting
-                .admit(draft(recipients), live(), None, oneshot::channel().0)
+                .admit(draft(recipients), live(), None, None, oneshot::channel().0)
                 .is_some()
         };
         // At 30,000 recipients a second the limit is 75,000. A campaign that begins below it may
@@ -288,7 +291,7 @@ mod tests {
             let (answer, asked) = oneshot::channel();
             let mut draft = draft(recipients);
             draft.fingerprint[0] = u8::try_from(number).unwrap();
-            assert!(accepting.admit(draft, live(), None, answer).is_some());
+            assert!(accepting.admit(draft, live(), None, None, answer).is_some());
             answers.push(asked);
         }
         let mut left = VecDeque::new();
@@ -310,12 +313,16 @@ mod tests {
         let (queue, mut waiting) = mpsc::channel(100);
         let accepting = AcceptQueue::new(queue);
         let (late, mut refused) = oneshot::channel();
-        assert!(accepting.admit(draft(1), live(), None, late).is_some());
+        assert!(
+            accepting
+                .admit(draft(1), live(), None, None, late)
+                .is_some()
+        );
         advance(QUEUE_TIMEOUT).await;
         let (soon, mut begun) = oneshot::channel();
         let mut other = draft(2);
         other.fingerprint[0] = 1;
-        assert!(accepting.admit(other, live(), None, soon).is_some());
+        assert!(accepting.admit(other, live(), None, None, soon).is_some());
         let mut left: VecDeque<_> =
             [waiting.try_recv().unwrap(), waiting.try_recv().unwrap()].into();
         let now = Instant::now() + Duration::from_millis(1);
@@ -345,17 +352,29 @@ mod tests {
         let accepting = AcceptQueue::new(queue);
         let (answer, client) = oneshot::channel();
         let counted = Some(count().await.unwrap());
-        assert!(accepting.admit(draft(1), live(), counted, answer).is_some());
+        assert!(
+            accepting
+                .admit(draft(1), live(), counted, None, answer)
+                .is_some()
+        );
         assert!(count().await.is_err(), "it may still be accepted");
         drop(client);
         let mut left: VecDeque<_> = [waiting.try_recv().unwrap()].into();
         assert!(group(&mut left, Instant::now(), true).is_empty());
 
         let (answer, _client) = oneshot::channel();
-        assert!(accepting.admit(draft(1), live(), None, answer).is_some());
+        assert!(
+            accepting
+                .admit(draft(1), live(), None, None, answer)
+                .is_some()
+        );
         let counted = Some(count().await.unwrap());
         let (answer, _client) = oneshot::channel();
-        assert!(accepting.admit(draft(1), live(), counted, answer).is_none());
+        assert!(
+            accepting
+                .admit(draft(1), live(), counted, None, answer)
+                .is_none()
+        );
         assert!(count().await.is_ok());
     }
 
@@ -382,11 +401,11 @@ mod tests {
             slow
         };
         let (answer_of_send, _slow) =
-            tokio::join!(accepting.send(draft(1), live(), None), committing);
+            tokio::join!(accepting.send(draft(1), live(), None, None), committing);
         assert_eq!(refusal(answer_of_send), outcome_unknown());
 
-        let answer_of_send = refusal(accepting.send(draft(1), live(), None).await);
-        assert_eq!(answer_of_send, UNAVAILABLE, "no commit began");
+        let told = refusal(accepting.send(draft(1), live(), None, None).await);
+        assert_eq!(told, UNAVAILABLE, "no commit began");
         let late = waiting.recv().await.unwrap();
         assert!(!late.race.begin(message()), "no commit can begin later");
     }

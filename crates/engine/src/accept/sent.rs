@@ -1,6 +1,6 @@
 //! The answer to an accepted send.
 
-use domain::{Adjustments, Gateway, MessageId, Money};
+use domain::{Adjustments, Alphabet, Draft, Environment, Gateway, MessageId, Money};
 
 /// The answer to an accepted send.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -25,4 +25,26 @@ pub struct Sent {
     pub invalid_count: usize,
     /// Parts of the request that were changed or ignored.
     pub adjustments: Adjustments,
+}
+
+impl Sent {
+    /// The answer to an accepted draft, with the balance after its charge.
+    pub(crate) fn new(draft: &Draft, message_id: MessageId, balance: Money) -> Self {
+        let balance = match draft.environment {
+            Environment::Live => balance,
+            Environment::Sandbox => crate::admit::sandbox::purse().total(),
+        };
+        Self {
+            message_id,
+            cost: draft.cost,
+            balance,
+            recipients_count: draft.recipients.len(),
+            gateway: draft.gateway,
+            unicode: draft.text.alphabet() == Alphabet::Ucs2,
+            page_count: draft.page_count,
+            invalid_recipients: draft.invalid.clone(),
+            invalid_count: draft.invalid_count,
+            adjustments: draft.adjustments.clone(),
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! A send in the accept queue.
 
+use super::keyed::{Answered, PendingKey};
 use super::limits::SMALL_SEND_RECIPIENTS;
-use super::sent::Sent;
 use crate::admit::velocity::Counted;
 use crate::context::live::Live;
 use crate::error::Error;
@@ -26,7 +26,8 @@ pub(crate) struct Waiting {
     pub(crate) queued_at: Instant,
     pub(crate) _capacity: OwnedSemaphorePermit,
     pub(crate) race: CommitRace,
-    pub(crate) answer: oneshot::Sender<Result<Sent, Error>>,
+    pub(crate) key: Option<PendingKey>,
+    pub(crate) answer: oneshot::Sender<Result<Answered, Error>>,
 }
 
 /// A race between the begin of a commit and the timeout of its client. The first one is recorded,

@@ -78,6 +78,11 @@ impl Guards {
         self.content.prohibited()
     }
 
+    /// Returns `true` if live sends are counted.
+    pub(crate) fn counts(&self) -> bool {
+        self.velocity.load().is_some()
+    }
+
     /// Counts the recipients of a live draft against the velocity limits, or refuses the draft.
     /// Returns `None` if no limit is configured or the draft is for the sandbox.
     pub(crate) async fn count(&self, draft: &Draft) -> Result<Option<Counted>, Error> {

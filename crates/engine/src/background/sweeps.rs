@@ -232,8 +232,13 @@ fn too_late(claimed: Claimed) -> Progress {
 
 async fn tidy_all(context: &Arc<Context>) -> database::Result<()> {
     let now_ms = context.followed_ms().await?;
+    let answers_before_ms = now_ms - context.live().limits.idempotency_window_ms;
     for bucket in context.my_buckets() {
-        while context.store.tidy(bucket, now_ms).await? {}
+        while context
+            .store
+            .tidy(bucket, now_ms, answers_before_ms)
+            .await?
+        {}
     }
     while context.store.is_shared() && context.store.tidy_rates(context.clock.now_ms()).await? {}
     Ok(())

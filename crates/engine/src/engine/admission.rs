@@ -4,18 +4,23 @@
 //! limit, and for a send the capacity of the accept queue.
 
 use super::report::{self, Report};
-use crate::accept::{AcceptQueue, Sent};
+use crate::accept::keyed::PendingKey;
+use crate::accept::{AcceptQueue, Answered, Keyed};
 use crate::admit::admission::Guards;
 use crate::admit::callers::{Caller, Callers};
+use crate::admit::keys::KeysInUse;
 use crate::admit::rate::Rates;
 use crate::admit::sandbox as simulated;
 use crate::context::Context;
+use crate::context::live::Live;
 use crate::error::{Error, within};
+use domain::idempotency::{self, Decision, SendTimes};
 use domain::rate::{Rate, RateKey, RateKind};
-use domain::{Customer, Environment, Purse, Refusal, SendFields};
+use domain::{Customer, Draft, Environment, Purse, Refusal, SendFields};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use store::{KeyedRequest, StoredAnswer};
 
 /// The credentials of a request: its token and the address of its client.
 #[derive(Clone, Copy)]
@@ -54,6 +59,7 @@ pub(super) struct Stages {
     pub(super) callers: Arc<Callers>,
     pub(super) rates: Arc<Rates>,
     pub(super) guards: Guards,
+    pub(super) keys: KeysInUse,
     pub(super) queue: AcceptQueue,
     pub(super) is_open: AtomicBool,
 }
@@ -161,25 +167,119 @@ impl Admission {
         &self.rate
     }
 
-    /// Accepts a send. A returned message is durable and charged.
-    pub async fn send(&self, fields: SendFields) -> Result<Sent, Error> {
+    /// Accepts a send. A returned message is durable and charged. The same request under the same key is
+    /// accepted once.
+    pub async fn send(&self, fields: SendFields, keyed: Option<Keyed>) -> Result<Answered, Error> {
         let stages = &self.stages;
         if !stages.is_open.load(Ordering::Relaxed) {
             return Err(Refusal::Unavailable { retry_after_s: 5 }.into());
         }
         let live = stages.context.live.load_full();
-        let draft = domain::draft(
-            fields,
-            &self.caller.customer,
+        let Some(Keyed {
+            key,
+            operation,
+            write,
+        }) = keyed
+        else {
+            return self.accept(fields, live, None).await;
+        };
+        let request = idempotency::of_send(
+            operation,
+            &fields,
+            SendTimes::default(),
             self.environment,
-            &live.plan.rules,
-            &stages.guards.prohibited(),
-        )?;
+            live.plan.rules.max_recipients,
+        );
+        // A request that cannot be read was never accepted, and is not now.
+        let Some(request) = request else {
+            self.draft(fields, &live)?;
+            return Err(Refusal::Malformed("The request could not be read.".to_owned()).into());
+        };
+        let account = self.caller.customer.account.id;
+        let claim = stages.keys.claim(account, self.environment, &key)?;
+        let request = KeyedRequest {
+            key,
+            request,
+            window_ms: live.limits.idempotency_window_ms,
+        };
+        let pending = PendingKey {
+            request,
+            write,
+            _claim: claim,
+        };
+        Box::pin(self.accept_keyed(fields, live, pending)).await
+    }
+
+    /// Accepts a send with a key. Its commit looks the key up. Where a check before the commit refuses the send or
+    /// counts it, the key is looked up for that check.
+    async fn accept_keyed(
+        &self,
+        fields: SendFields,
+        live: Arc<Live>,
+        pending: PendingKey,
+    ) -> Result<Answered, Error> {
+        let request = pending.request.clone();
+        let is_counted = self.environment == Environment::Sandbox || self.stages.guards.counts();
+        if is_counted && let Some(answer) = self.replayed(&request).await? {
+            return Ok(Answered::Replay(answer));
+        }
+        let accepted = self.accept(fields, live, Some(pending)).await;
+        let Err(Error::Refused(refusal)) = &accepted else {
+            return accepted;
+        };
+        if matches!(refusal, Refusal::OutcomeUnknown { .. } | Refusal::KeyUsed) {
+            return accepted;
+        }
+        match self.replayed(&request).await {
+            Ok(Some(answer)) => Ok(Answered::Replay(answer)),
+            Err(used @ Error::Refused(_)) => Err(used),
+            Ok(None) | Err(Error::Store(_)) => accepted,
+        }
+    }
+
+    /// Returns the kept answer of the same request.
+    async fn replayed(&self, keyed: &KeyedRequest) -> Result<Option<StoredAnswer>, Error> {
+        let account = self.caller.customer.account.id;
+        let context = &self.stages.context;
+        let kept = Box::pin(
+            context
+                .store
+                .kept_answer(account, self.environment, &keyed.key),
+        );
+        let Some(kept) = within(async { Ok(kept.await?) }).await? else {
+            return Ok(None);
+        };
+        let now_ms = context.clock.now_ms();
+        match idempotency::decide(kept.state(), keyed.request, now_ms, keyed.window_ms)? {
+            Decision::Replay => Ok(Some(kept.answer)),
+            Decision::Handle => Ok(None),
+        }
+    }
+
+    async fn accept(
+        &self,
+        fields: SendFields,
+        live: Arc<Live>,
+        key: Option<PendingKey>,
+    ) -> Result<Answered, Error> {
+        let stages = &self.stages;
+        let draft = self.draft(fields, &live)?;
         simulated::steer(&draft, live.limits.sends_per_minute)?;
         let (limits, clock) = (live.limits.sandbox, &stages.context.clock);
         within(simulated::count(&draft, limits, &stages.rates, clock)).await?;
         let counted = stages.guards.count(&draft).await?;
-        stages.queue.send(draft, live, counted).await
+        stages.queue.send(draft, live, counted, key).await
+    }
+
+    /// Judges the fields of a send.
+    fn draft(&self, fields: SendFields, live: &Live) -> Result<Draft, Refusal> {
+        domain::draft(
+            fields,
+            &self.caller.customer,
+            self.environment,
+            &live.plan.rules,
+            &self.stages.guards.prohibited(),
+        )
     }
 
     /// Returns the wallet. The sandbox has a simulated one.

@@ -363,6 +363,7 @@ impl Kit {
             draft: Arc::new(draft),
             terms,
             batches,
+            key: None,
         };
         self.store.accept(NOW, vec![message]).await.unwrap();
         let mut settled = Settled::default();

@@ -174,7 +174,11 @@ fn check_sends(state: &State, all: &[Message], wrong: &mut Vec<String>) {
             .filter(|message| message.send.recipients[0] == first)
             .collect();
         let asked = sends.iter().map(|send| send.asked_ms.len()).sum();
-        let most = if state.jumped { asked } else { 1 };
+        let most = if state.jumped && !sends[0].keyed {
+            asked
+        } else {
+            1
+        };
         let told = sends
             .iter()
             .any(|send| send.duplicate || !send.accepted.is_empty());

@@ -3,13 +3,15 @@
 use super::receiver::ORIGINS;
 use super::rules::PRICE;
 use super::state::{Outside, State};
+use domain::idempotency::{IdempotencyKey, Operation};
 use domain::token::{self, Terms};
 use domain::{
     Account, AccountId, AccountStatus, Component, Environment, Gateway, MessageId, Money, Refusal,
     SendFields, SenderId, SenderStatus, Verification,
 };
-use engine::{Clock, Credentials, Engine, Error, Purpose};
+use engine::{Answered, Clock, Credentials, Engine, Error, Keyed, Purpose};
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
 use std::time::Duration;
 use store::{By, EntryKind, LedgerEntry, Store, TokenInfo};
 use tokio::time::{sleep, sleep_until};
@@ -43,6 +45,8 @@ pub(crate) struct Send {
     pub(crate) duplicate: bool,
     /// `true` if the customer asks no more.
     pub(crate) settled: bool,
+    /// `true` if all requests for it have one idempotency key.
+    pub(crate) keyed: bool,
 }
 
 /// Decides what will be sent.
@@ -81,6 +85,7 @@ pub(crate) fn plan(state: &mut State) {
             accepted: Vec::new(),
             duplicate: false,
             settled: false,
+            keyed: dice.percent(40),
         };
         last += recipients;
         // Some customers ask twice at once.
@@ -191,29 +196,36 @@ async fn ask(outside: &Outside, engine: &Engine, clock: &Clock, index: usize) ->
     };
     let admitted = engine.admit(credentials, send.environment, Purpose::Send);
     let answer = match admitted.await {
-        Ok(admission) => admission.send(fields(&send)).await,
+        Ok(admission) => admission.send(fields(&send), keyed(&send)).await,
         Err(refused) => Err(refused.error),
     };
+    let answer = answer.map(|answered| match answered {
+        Answered::First(made) => (made.message_id, made.cost, made.page_count),
+        // The body is that of `keyed`.
+        Answered::Replay(kept) => (kept.message, kept.body.parse().unwrap(), send.pages),
+    });
     let mut state = outside.lock();
     state.note(&match &answer {
-        Ok(made) => format!(
-            "send {index} accepted as {} for {}",
-            made.message_id, made.cost
-        ),
+        Ok((message, cost, _)) => format!("send {index} accepted as {message} for {cost}"),
         Err(error) => format!("send {index} not accepted: {error}"),
     });
     let send = &mut state.sends[index];
     send.settled = match answer {
-        Ok(made) => {
-            assert_eq!(made.page_count, send.pages);
-            send.accepted.push((made.message_id, made.cost));
+        Ok((message, cost, pages)) => {
+            assert_eq!(pages, send.pages);
+            send.accepted.push((message, cost));
             true
         }
         Err(
-            Error::Refused(Refusal::Unavailable { .. } | Refusal::OutcomeUnknown { .. })
+            Error::Refused(
+                Refusal::Unavailable { .. }
+                | Refusal::OutcomeUnknown { .. }
+                | Refusal::KeyInUse { .. },
+            )
             | Error::Store(_),
         ) => false,
         Err(Error::Refused(Refusal::Duplicate)) => {
+            assert!(!send.keyed, "the key was looked up before");
             send.duplicate = true;
             true
         }
@@ -221,6 +233,17 @@ async fn ask(outside: &Outside, engine: &Engine, clock: &Clock, index: usize) ->
         Err(error @ Error::Refused(_)) => panic!("{error}"),
     };
     send.settled
+}
+
+/// The key of a send, which its copies share, with its cost as the answer.
+fn keyed(send: &Send) -> Option<Keyed> {
+    let key = format!("key-{}", send.recipients[0]);
+    let key = IdempotencyKey::read([key.as_bytes()]).unwrap()?;
+    send.keyed.then(|| Keyed {
+        key,
+        operation: Operation::Send,
+        write: Arc::new(|sent| sent.cost.to_string()),
+    })
 }
 
 fn fields(send: &Send) -> SendFields {

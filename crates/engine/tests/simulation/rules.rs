@@ -48,6 +48,7 @@ pub(crate) fn settings(state: &mut State) -> Settings {
             reads_per_minute: 10_000,
             unknown_tokens_per_minute: 100,
             accept_queue: 64,
+            idempotency_window_ms: 86_400_000,
             sandbox: SandboxLimits {
                 recipients_per_minute: 1_000_000,
                 callbacks_per_minute: 1_000_000,

@@ -1,8 +1,11 @@
 //! `[limits]`: rates of an account, sizes of a request, and the accept queue.
 
 use super::carrier::as_usize;
+use super::gateway::millis;
 use super::section::Section;
 use super::value::Size;
+use std::ops::RangeInclusive;
+use std::time::Duration;
 
 /// Upper bound of `limits.max_recipients` (docs/spec/sending.md, section 1).
 const MAX_RECIPIENTS: u32 = 100_000;
@@ -11,6 +14,10 @@ const MAX_COUNT: u32 = 1_000_000_000;
 const MIN_BODY: Size = Size(64 << 10);
 /// A quarter of the memory for bodies is for callers who are not known yet, and the largest body must fit into it.
 const MIN_BODIES: usize = 4;
+
+/// The answer of an idempotency key outlasts retries, and takes room no longer than a month.
+const ANSWER_KEPT: RangeInclusive<Duration> =
+    Duration::from_mins(5)..=Duration::from_hours(30 * 24);
 
 /// `[limits]`
 #[derive(Clone, Debug)]
@@ -33,6 +40,7 @@ impl LimitsSection {
             .unwrap_or(MIN_BODY);
         let least = Size(max_body.0 * MIN_BODIES);
         let body_memory = section.within("body_memory", least..=Size(1 << 40));
+        let window = section.time("idempotency_window", ANSWER_KEPT);
         let mut count = |key, most| section.within(key, 1..=most).unwrap_or_default();
         let limits = Self {
             engine: engine::Limits {
@@ -41,6 +49,7 @@ impl LimitsSection {
                 reads_per_minute: count("reads_per_minute", MAX_COUNT),
                 unknown_tokens_per_minute: count("unknown_tokens_per_minute", MAX_COUNT),
                 accept_queue: as_usize(count("accept_queue", MAX_COUNT)),
+                idempotency_window_ms: millis(window.unwrap_or_default()),
                 sandbox,
             },
             max_recipients: as_usize(count("max_recipients", MAX_RECIPIENTS)),

@@ -23,6 +23,8 @@ mod faults;
 #[cfg(test)]
 mod fraud;
 #[cfg(test)]
+mod idempotency;
+#[cfg(test)]
 mod kit;
 #[cfg(test)]
 mod legacy;

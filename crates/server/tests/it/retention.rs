@@ -70,6 +70,7 @@ fn message(ogene: &Ogene, store: &Store, at_ms: i64) -> NewMessage {
             two_legs: false,
         },
         batches: vec![batch],
+        key: None,
     }
 }
 

@@ -58,6 +58,8 @@ pub(super) struct Answer {
     pub(super) status: u16,
     /// `true` if the answer has `Retry-After`.
     pub(super) retry_after: bool,
+    /// `true` if it was given before under the same key.
+    pub(super) replayed: bool,
     pub(super) body: Value,
 }
 
@@ -114,13 +116,22 @@ impl Client {
 
     /// One request; an error means that it got no answer.
     pub(super) fn request(&mut self, line: &str, body: &str) -> io::Result<Answer> {
+        self.request_with(line, "", body)
+    }
+
+    /// One request with an idempotency key.
+    pub(super) fn keyed(&mut self, line: &str, key: &str, body: &str) -> io::Result<Answer> {
+        self.request_with(line, &format!("Idempotency-Key: {key}\r\n"), body)
+    }
+
+    fn request_with(&mut self, line: &str, header: &str, body: &str) -> io::Result<Answer> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.connect()?,
         };
         let head = format!(
             "{line} HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer {}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+             {header}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
             self.token,
             body.len()
         );
@@ -139,7 +150,8 @@ impl Client {
 }
 
 fn read(connection: &mut BufReader<TcpStream>) -> io::Result<Answer> {
-    let (mut status, mut length, mut retry_after) = (0, 0, false);
+    let (mut status, mut length) = (0, 0);
+    let (mut retry_after, mut replayed) = (false, false);
     loop {
         let mut line = String::new();
         if connection.read_line(&mut line)? == 0 {
@@ -156,12 +168,14 @@ fn read(connection: &mut BufReader<TcpStream>) -> io::Result<Answer> {
             length = value.trim().parse().expect("a length");
         }
         retry_after |= line.starts_with("retry-after:");
+        replayed |= line == "idempotent-replayed: true";
     }
     let mut body = vec![0; length];
     connection.read_exact(&mut body)?;
     Ok(Answer {
         status,
         retry_after,
+        replayed,
         body: serde_json::from_slice(&body).unwrap_or(Value::Null),
     })
 }

@@ -8,6 +8,7 @@ mod cluster;
 mod crash;
 mod failover;
 mod judgement;
+mod keys;
 mod killed;
 mod load;
 mod membership;

@@ -160,6 +160,22 @@ create table recent_sends (
 );
 create index recent_sends_by_end on recent_sends (bucket, expires_at_ms);
 
+-- The answers of requests with an idempotency key, each committed with the change that it answers. `request` is a hash
+-- of operation and fields. A row is removed when its window ends.
+create table idempotency_keys (
+    account_id bigint not null,
+    kept_at_ms bigint not null,
+    bucket smallint not null,
+    status smallint not null,
+    sandbox boolean not null,
+    request bytea not null,
+    message_id bytea not null,
+    key text not null,
+    body text not null,
+    primary key (bucket, account_id, sandbox, key)
+);
+create index idempotency_keys_by_time on idempotency_keys (bucket, kept_at_ms);
+
 -- Batches
 
 -- The recipients of one message, for one carrier, that are not accounted for. `claimed_by` is 0, or the node that

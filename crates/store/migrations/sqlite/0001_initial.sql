@@ -162,6 +162,22 @@ create table recent_sends (
     primary key (bucket, expires_at_ms, fingerprint)
 ) without rowid;
 
+-- The answers of requests with an idempotency key, each committed with the change that it answers. `request` is a hash
+-- of operation and fields. A row is removed when its window ends.
+create table idempotency_keys (
+    bucket bigint not null,
+    account_id bigint not null,
+    sandbox boolean not null,
+    key text not null,
+    request blob not null,
+    kept_at_ms bigint not null,
+    status bigint not null,
+    message_id blob not null,
+    body text not null,
+    primary key (bucket, account_id, sandbox, key)
+) without rowid;
+create index idempotency_keys_by_time on idempotency_keys (bucket, kept_at_ms);
+
 -- Batches
 
 -- The recipients of one message, for one carrier, that are not accounted for. `claimed_by` is 0, or the node that

@@ -7,7 +7,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 17] = [
+pub(super) const TABLES: [Table; 18] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -168,6 +168,22 @@ pub(super) const TABLES: [Table; 17] = [
         ],
         // A list of 100,000 recipients has 700 kB.
         chunk: 500,
+    },
+    Table {
+        name: "idempotency_keys",
+        bucketed: Bucketed::ByAccount,
+        key: 3,
+        columns: &[
+            ("account_id", Int),
+            ("sandbox", Bool),
+            ("key", Text),
+            ("request", Bytes),
+            ("kept_at_ms", Int),
+            ("status", Int),
+            ("message_id", Bytes),
+            ("body", Text),
+        ],
+        chunk: CHUNK,
     },
     Table {
         name: "deliveries",

@@ -5,12 +5,15 @@
 
 use crate::Store;
 use crate::batches::{self, Batch};
+use crate::idempotency::{self as keys, KeptAnswer, KeyedRequest, NewAnswer, Place, StoredAnswer};
 use crate::messages::duplicates::{self, Window};
 use crate::rows::{id_bytes, paid_from};
 use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
 use database::{Change, Error, Result, Tx, bulk, query, value};
+use domain::idempotency::{self, Decision, KeyState};
 use domain::{Draft, Environment, MessageId, Money, Purse, Refusal, Terms, recipient_list};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 
 /// A draft that requests acceptance.
@@ -24,6 +27,27 @@ pub struct NewMessage {
     pub terms: Terms,
     /// The batches that send it.
     pub batches: Vec<Batch>,
+    /// The idempotency key of the request, if it has one.
+    pub key: Option<KeyedSend>,
+}
+
+/// A send with an idempotency key.
+#[derive(Clone, Debug)]
+pub struct KeyedSend {
+    /// The key and the request.
+    pub request: KeyedRequest,
+    /// The form of its answer.
+    pub answer: MakeAnswer,
+}
+
+/// A writer of the answer to an accepted send, from the balance after its charge.
+#[derive(Clone)]
+pub struct MakeAnswer(pub Arc<dyn Fn(Money) -> StoredAnswer + Send + Sync>);
+
+impl fmt::Debug for MakeAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MakeAnswer")
+    }
 }
 
 /// The answer to a draft.
@@ -34,6 +58,8 @@ pub enum Accepted {
         /// The balance of the wallet after it. It is zero in the sandbox, which has no wallet.
         balance: Money,
     },
+    /// The same request was accepted under its key before, with this answer. Nothing was charged.
+    Replay(StoredAnswer),
     /// The draft is refused, and nothing was charged.
     No(Refusal),
 }
@@ -49,6 +75,8 @@ struct Kept<'a> {
     message: &'a NewMessage,
     /// The amounts that paid for it.
     drawn: Purse,
+    /// The balance after it.
+    balance: Money,
 }
 
 impl Store {
@@ -69,74 +97,144 @@ impl Store {
     }
 }
 
+/// A decision on a message, or its refusal.
+type Decided<T> = std::result::Result<T, Refusal>;
+
+/// The decisions on the messages of a group, one after the other.
+struct Decisions<'a> {
+    accept: &'a Accept,
+    wallets: BTreeMap<Owner, wallets::Wallet>,
+    /// The windows that this transaction opened and that no message has used yet.
+    opened: BTreeSet<Window>,
+    /// The kept answers of the keys.
+    known: BTreeMap<Place, KeptAnswer>,
+    /// The keys of messages that were accepted before in this group.
+    used: BTreeSet<Place>,
+    movements: BTreeMap<Owner, Movement>,
+    kept: Vec<Kept<'a>>,
+}
+
+impl<'a> Decisions<'a> {
+    /// Decides on a message.
+    fn decide(&mut self, message: &'a NewMessage) -> Result<Accepted> {
+        let place = self.accept.place(message);
+        match self.decide_key(message, place.as_ref()) {
+            Ok(None) => {}
+            Ok(Some(answer)) => return Ok(Accepted::Replay(answer)),
+            Err(refusal) => return Ok(Accepted::No(refusal)),
+        }
+        let window = self.accept.window(message);
+        if !self.opened.contains(&window) {
+            return Ok(Accepted::No(Refusal::Duplicate));
+        }
+        let (drawn, balance) = if is_live(message) {
+            match self.draw(message)? {
+                Ok(paid) => paid,
+                Err(refusal) => return Ok(Accepted::No(refusal)),
+            }
+        } else {
+            (Purse::default(), Money::ZERO)
+        };
+        self.opened.remove(&window);
+        self.used.extend(place);
+        self.kept.push(Kept {
+            message,
+            drawn,
+            balance,
+        });
+        Ok(Accepted::Yes { balance })
+    }
+
+    /// Returns the answer that is kept of the same request, if one is.
+    fn decide_key(
+        &self,
+        message: &NewMessage,
+        place: Option<&Place>,
+    ) -> Decided<Option<StoredAnswer>> {
+        let (Some(keyed), Some(place)) = (&message.key, place) else {
+            return Ok(None);
+        };
+        let known = self.known.get(place);
+        let state = match known {
+            _ if self.used.contains(place) => KeyState::InUse,
+            Some(kept) => kept.state(),
+            None => KeyState::Unused,
+        };
+        let KeyedRequest {
+            request, window_ms, ..
+        } = keyed.request;
+        match idempotency::decide(state, request, self.accept.now_ms, window_ms)? {
+            Decision::Handle => Ok(None),
+            Decision::Replay => Ok(known.map(|kept| kept.answer.clone())),
+        }
+    }
+
+    /// Draws the cost from the wallet, and returns the parts and the balance after them.
+    fn draw(&mut self, message: &NewMessage) -> Result<Decided<(Purse, Money)>> {
+        let owner = self.accept.owner(message);
+        let cost = message.draft.cost;
+        let wallet = self
+            .wallets
+            .get_mut(&owner)
+            .ok_or(Error::Impossible("an account has no wallet"))?;
+        // The status of the account changed after the caller was admitted.
+        if let Some(refusal) = &wallet.refusal {
+            return Ok(Err(refusal.clone()));
+        }
+        let Some(drawn) = wallet.purse.draw(cost) else {
+            return Ok(Err(Refusal::InsufficientFunds {
+                needed: cost,
+                available: wallet.purse.total(),
+            }));
+        };
+        if let Err(refusal) = wallet.spending.spend(cost, self.accept.now_ms) {
+            return Ok(Err(refusal));
+        }
+        wallet.purse.pay(&drawn);
+        let movement = self.movements.entry(owner).or_default();
+        movement.purse.pay(&drawn);
+        movement.spending = Some(wallet.spending);
+        Ok(Ok((drawn, wallet.purse.total())))
+    }
+}
+
 impl Change for Accept {
     type Output = Vec<Accepted>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<Accepted>> {
+        // A key is decided under the lock of its account's wallet, in the sandbox too.
         let owners: BTreeSet<Owner> = self
             .messages
             .iter()
-            .filter(|message| is_live(message))
+            .filter(|message| is_live(message) || message.key.is_some())
             .map(|message| self.owner(message))
             .collect();
         let owners: Vec<Owner> = owners.into_iter().collect();
-        let mut wallets = wallets::lock(tx, &owners).await?;
-        let mut opened = self.open_windows(tx).await?;
-        let mut movements: BTreeMap<Owner, Movement> = BTreeMap::new();
-        let mut answers = Vec::with_capacity(self.messages.len());
-        let mut kept: Vec<Kept<'_>> = Vec::with_capacity(self.messages.len());
-        for message in &self.messages {
-            let window = self.window(message);
-            if !opened.contains(&window) {
-                answers.push(Accepted::No(Refusal::Duplicate));
-                continue;
-            }
-            if !is_live(message) {
-                opened.remove(&window);
-                let drawn = Purse::default();
-                kept.push(Kept { message, drawn });
-                answers.push(Accepted::Yes {
-                    balance: Money::ZERO,
-                });
-                continue;
-            }
-            let owner = self.owner(message);
-            let wallet = wallets
-                .get_mut(&owner)
-                .ok_or(Error::Impossible("an account has no wallet"))?;
-            // The status of the account changed after the caller was admitted.
-            if let Some(refusal) = &wallet.refusal {
-                answers.push(Accepted::No(refusal.clone()));
-                continue;
-            }
-            let Some(drawn) = wallet.purse.draw(message.draft.cost) else {
-                let (needed, available) = (message.draft.cost, wallet.purse.total());
-                answers.push(Accepted::No(Refusal::InsufficientFunds {
-                    needed,
-                    available,
-                }));
-                continue;
-            };
-            if let Err(refusal) = wallet.spending.spend(message.draft.cost, self.now_ms) {
-                answers.push(Accepted::No(refusal));
-                continue;
-            }
-            opened.remove(&window);
-            wallet.purse.pay(&drawn);
-            let movement = movements.entry(owner).or_default();
-            movement.purse.pay(&drawn);
-            movement.spending = Some(wallet.spending);
-            answers.push(Accepted::Yes {
-                balance: wallet.purse.total(),
-            });
-            kept.push(Kept { message, drawn });
-        }
+        let wallets = wallets::lock(tx, &owners).await?;
+        let places = self.messages.iter().filter_map(|new| self.place(new));
+        let known = keys::find(tx, &places.collect()).await?;
+        let mut decisions = Decisions {
+            accept: self,
+            wallets,
+            opened: self.open_windows(tx).await?,
+            known,
+            used: BTreeSet::new(),
+            movements: BTreeMap::new(),
+            kept: Vec::with_capacity(self.messages.len()),
+        };
+        let answers: Result<Vec<Accepted>> = self
+            .messages
+            .iter()
+            .map(|message| decisions.decide(message))
+            .collect();
+        let answers = answers?;
         // Windows without an accepted message are closed again: a refused send never opens one.
-        let unused: Vec<Window> = opened.into_iter().collect();
+        let unused: Vec<Window> = decisions.opened.into_iter().collect();
         duplicates::close_windows(tx, &unused, self.now_ms).await?;
+        let mut kept = decisions.kept;
         // The order of ids fills the pages of tables and indexes.
         kept.sort_unstable_by_key(|kept| kept.message.id);
-        self.charge(tx, &movements, &kept).await?;
+        self.charge(tx, &decisions.movements, &kept).await?;
         self.keep(tx, &kept).await?;
         Ok(answers)
     }
@@ -169,6 +267,13 @@ impl Accept {
         (self.store.bucket_of(account), account)
     }
 
+    /// Returns the place of a message's key, if it has one.
+    fn place(&self, message: &NewMessage) -> Option<Place> {
+        let (account, environment) = (message.draft.account, message.draft.environment);
+        let key = &message.key.as_ref()?.request.key;
+        Some(self.store.place_of_key(account, environment, key))
+    }
+
     fn window(&self, message: &NewMessage) -> Window {
         (self.owner(message).0, message.draft.fingerprint)
     }
@@ -190,7 +295,7 @@ impl Accept {
     ) -> Result<()> {
         wallets::add(tx, movements).await?;
         let mut entries = Vec::with_capacity(kept.len());
-        for Kept { message, drawn } in kept {
+        for Kept { message, drawn, .. } in kept {
             entries.extend(drawn.parts().map(|(component, amount)| LedgerEntry {
                 account: message.draft.account,
                 subject: message.id,
@@ -224,11 +329,30 @@ impl Accept {
                  two_legs, sender, body, callback_url, customer_reference, cost, page_count, paid_from,
                  recipients)
              select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[], $5::boolean[], $6::text[], $7::boolean[], $8::boolean[], $9::text[], $10::text[], $11::text[], $12::text[], $13::bigint[], $14::bigint[], $15::text[], $16::bytea[])").rows(kept, |row| {
-                let Kept { message, drawn } = row;
+                let Kept { message, drawn, .. } = row;
                 let draft = &message.draft;
                 [value(self.owner(message).0.0), value(id_bytes(&message.id)), value(draft.account.0), value(draft.due_at_ms), value(draft.environment == Environment::Sandbox), value(draft.gateway.as_str()), value(message.terms.refund_undelivered), value(message.terms.two_legs), value(&draft.sender), value(draft.text.as_str()), value(&draft.callback_url), value(&draft.customer_reference), value(draft.cost.units()), value(draft.page_count), value(paid_from(drawn)), value(recipient_list::pack(&draft.recipients))]
             })).await?;
         let work: Vec<&Batch> = kept.iter().flat_map(|kept| &kept.message.batches).collect();
-        batches::insert(tx, &work).await
+        batches::insert(tx, &work).await?;
+        self.keep_answers(tx, kept).await
+    }
+
+    /// Keeps the answers of the accepted messages that have keys.
+    async fn keep_answers(&self, tx: &mut Tx, kept: &[Kept<'_>]) -> Result<()> {
+        let keyed = kept.iter().filter_map(|kept| {
+            let key = kept.message.key.as_ref()?;
+            Some((self.place(kept.message)?, key, kept.balance))
+        });
+        let keyed: Vec<_> = keyed.collect();
+        let answers: Vec<_> = keyed
+            .iter()
+            .map(|(place, key, balance)| NewAnswer {
+                place,
+                request: &key.request,
+                answer: (key.answer.0)(*balance),
+            })
+            .collect();
+        keys::keep(tx, &answers, self.now_ms).await
     }
 }

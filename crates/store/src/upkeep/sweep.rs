@@ -1,9 +1,9 @@
-//! Sweeps: recipients expire, duplicate windows close, and old parked receipts are removed.
+//! Sweeps: recipients expire, duplicate windows close, and old parked receipts and answers are removed.
 
 use crate::deliveries::SettlementOrFault;
 use crate::deliveries::settle::{self, PendingSettlement, Planner, SettleContext, Settled};
 use crate::rows::id_bytes;
-use crate::{Store, messages::duplicates};
+use crate::{Store, idempotency, messages::duplicates};
 use database::{Change, Result, Tx, bulk, locking, query, value};
 use domain::{Bucket, DeliveryEvent, Gateway, MessageId};
 use std::collections::BTreeMap;
@@ -247,6 +247,7 @@ pub(crate) async fn write_mark(tx: &mut Tx, name: &str, value: i64) -> Result<()
 struct Tidy {
     bucket: Bucket,
     now_ms: i64,
+    answers_before_ms: i64,
 }
 
 impl Change for Tidy {
@@ -260,7 +261,9 @@ impl Change for Tidy {
                 .bind(self.now_ms - PARKED_FOR_MS),
         )
         .await?;
-        Ok(closed >= MAX_TIDIED.unsigned_abs())
+        let before_ms = self.answers_before_ms;
+        let old = idempotency::remove_old(tx, self.bucket, before_ms, MAX_TIDIED).await?;
+        Ok(closed.max(old) >= MAX_TIDIED.unsigned_abs())
     }
 }
 
@@ -276,9 +279,15 @@ impl Store {
         self.db.change(change).await
     }
 
-    /// Removes closed duplicate windows and old parked receipts of a bucket, in small steps.
-    /// Returns `true` if more remain.
-    pub async fn tidy(&self, bucket: Bucket, now_ms: i64) -> Result<bool> {
-        self.db.change(Tidy { bucket, now_ms }).await
+    /// Removes closed duplicate windows, old parked receipts and the answers of idempotency keys
+    /// that were kept before `answers_before_ms` of a bucket, in small steps. Returns `true` if more
+    /// remain.
+    pub async fn tidy(&self, bucket: Bucket, now_ms: i64, answers_before_ms: i64) -> Result<bool> {
+        let tidy = Tidy {
+            bucket,
+            now_ms,
+            answers_before_ms,
+        };
+        self.db.change(tidy).await
     }
 }

@@ -35,7 +35,7 @@ struct Check {
 ///
 /// Expiry is judged by the marks of the sweeps, not by a clock. While the service stands still no
 /// recipient expires, and that is correct.
-const CHECKS: [Check; 21] = [
+const CHECKS: [Check; 22] = [
     Check {
         sentence: "the wallet of account {} is not the sum of its ledger entries",
         sql: "select cast(w.account_id as text) from wallets w
@@ -226,6 +226,12 @@ const CHECKS: [Check; 21] = [
                   and l.created_at_ms < w.spent_day * 86400000 + 82800000
               group by w.bucket, w.account_id, w.spent_today
               having -sum(l.amount) > w.spent_today limit 20",
+    },
+    Check {
+        sentence: "the answer of an idempotency key names message {}, which belongs to another account or environment",
+        sql: "select m.message_id from idempotency_keys k
+              join messages m on m.bucket = k.bucket and m.message_id = k.message_id
+              where m.account_id <> k.account_id or m.sandbox <> k.sandbox limit 20",
     },
     Check {
         sentence: "the audit has other entries than the {} that were made",

@@ -1,5 +1,6 @@
 //! Messages of every kind, for rules about all of them.
 
+use super::keys::keyed;
 use super::kit::{
     Kit, NOW, Sending, delivered, doubted, fresh, refused, report, sending, taken, two_legs,
     undelivered,
@@ -89,6 +90,8 @@ impl Fate {
     /// Brings a message there.
     pub(crate) async fn of(self, kit: &Kit, account: AccountId, accepted_at_ms: i64) -> NewMessage {
         let message = self.sending(account, accepted_at_ms).message(&kit.store);
+        let name = message.id.to_string();
+        let message = keyed(message, &name, 1);
         let claimed = kit.accept_and_claim(&message).await;
         if matches!(self, Self::Waiting | Self::Claimed) {
             return message;

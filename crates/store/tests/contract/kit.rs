@@ -65,6 +65,8 @@ pub(crate) const OTHER_CARRIER: &str = "glo";
 pub(crate) const NODE: i64 = 7;
 pub(crate) const SENDER: &str = "ACME";
 const LEASE_MS: i64 = 30_000;
+/// The time for which answers of keys are kept.
+pub(crate) const DAY_MS: i64 = 86_400_000;
 /// Connections of a store to PostgreSQL.
 const CONNECTIONS: u32 = 8;
 
@@ -172,7 +174,11 @@ impl Kit {
     pub(crate) async fn tidy(&self, now_ms: i64) -> bool {
         let mut more = false;
         for bucket in self.store.buckets() {
-            more |= self.store.tidy(bucket, now_ms).await.unwrap();
+            more |= self
+                .store
+                .tidy(bucket, now_ms, now_ms - DAY_MS)
+                .await
+                .unwrap();
         }
         more
     }
@@ -613,6 +619,7 @@ impl Sending {
             draft: Arc::new(draft),
             terms: self.terms,
             batches: vec![batch],
+            key: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `verify`: silent on a sound database, and it finds each fault.
 
+use super::keys::keyed;
 use super::kit::{
     Kit, NOW, Sending, backup_planner, delivered, report, sending, taken, twins, two_legs,
     undelivered,
@@ -29,6 +30,7 @@ twins!(
     deliveries_without_their_message_are_found,
     a_refund_that_is_owed_is_found,
     an_entry_that_the_audit_has_lost_is_found,
+    an_answer_that_names_the_message_of_another_is_found,
     a_ledger_and_an_audit_that_can_be_changed_are_found,
 );
 
@@ -474,4 +476,18 @@ async fn a_ledger_and_an_audit_that_can_be_changed_are_found(kit: &Kit) {
         assert_eq!(found.len(), place + 1, "{found:?}");
         assert!(found.contains(&sentence(table)), "{found:?}");
     }
+}
+
+async fn an_answer_that_names_the_message_of_another_is_found(kit: &Kit) {
+    let id = kit.account(100).await;
+    let message = keyed(sending(id).message(&kit.store), "one", 1);
+    kit.accept(&message).await;
+    assert_eq!(violations(kit).await, Vec::<String>::new());
+    kit.plant("update idempotency_keys set account_id = account_id + 1600")
+        .await;
+    let sentence = format!(
+        "the answer of an idempotency key names message {}, which belongs to another account or environment",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sentence]);
 }

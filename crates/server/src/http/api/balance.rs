@@ -2,8 +2,8 @@
 
 use crate::format::Naira;
 use crate::http::extract::call::Reading;
-use crate::http::respond::codes::Coded;
-use crate::http::respond::envelope::{CURRENCY, SUCCESS, sandbox_mark};
+use crate::http::respond::codes::{Coded, SUCCESS};
+use crate::http::respond::envelope::{CURRENCY, sandbox_mark};
 use axum::response::Response;
 use domain::{Component, Environment, Purse};
 use serde::Serialize;

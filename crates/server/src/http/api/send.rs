@@ -2,15 +2,17 @@
 //! sections 6.1 and 7).
 
 use crate::format::Naira;
-use crate::http::extract::call::Sending;
-use crate::http::respond::codes::Coded;
-use crate::http::respond::envelope::{CURRENCY, MESSAGE_SENT, SUCCESS, sandbox_mark};
+use crate::http::extract::call::{Call, Sending};
+use crate::http::respond::codes::{Coded, SUCCESS};
+use crate::http::respond::envelope::{CURRENCY, MESSAGE_SENT, sandbox_mark};
 use crate::http::respond::error::Shape;
 use axum::response::Response;
 use domain::Environment;
-use engine::Sent;
+use domain::idempotency::{IdempotencyKey, Operation};
+use engine::{Answered, Keyed, Sent, WriteBody};
 use serde::Serialize;
 use std::borrow::Cow;
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// Sends a message.
@@ -18,13 +20,39 @@ pub(crate) async fn send(sending: Sending) -> Response {
     let Sending {
         call,
         fields,
+        key,
         permit: _until_answered,
     } = sending;
     let environment = call.environment();
-    let sent = call.admission.send(fields).await;
+    let keyed = key.map(|key| keyed(key, &call));
+    let sent = match call.admission.send(fields, keyed).await {
+        Ok(Answered::First(sent)) => Ok(sent),
+        Ok(Answered::Replay(kept)) => return call.replay(kept),
+        Err(error) => Err(error),
+    };
     match call.shape() {
         Shape::V2 => call.answer(sent.map(|sent| Accepted::new(sent, environment))),
         Shape::V1 => call.answer(sent.map(|sent| LegacyAccepted::new(&sent, environment))),
+    }
+}
+
+/// The idempotency key of a send, and the answer that is kept with it: the octets that are answered the first time.
+fn keyed(key: IdempotencyKey, call: &Call) -> Keyed {
+    let (environment, codes) = (call.environment(), call.codes().clone());
+    let (operation, write): (_, WriteBody) = match call.shape() {
+        Shape::V2 => (
+            Operation::Send,
+            Arc::new(move |sent| codes.written(Accepted::new(sent, environment))),
+        ),
+        Shape::V1 => (
+            Operation::LegacySend,
+            Arc::new(move |sent| codes.written(LegacyAccepted::new(&sent, environment))),
+        ),
+    };
+    Keyed {
+        key,
+        operation,
+        write,
     }
 }
 

@@ -51,6 +51,7 @@ impl Installation {
             "reports_per_minute": self.limits.reports_per_minute,
             "reads_per_minute": self.limits.reads_per_minute,
             "unknown_tokens_per_minute": self.limits.unknown_tokens_per_minute,
+            "idempotency_window_s": self.limits.idempotency_window_ms / 1_000,
             "max_recipients": self.body.recipients,
             "max_body_bytes": self.body.bytes,
         })

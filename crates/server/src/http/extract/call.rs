@@ -7,23 +7,25 @@ use super::drain::drain;
 use super::fields::{Fields, ReportFields};
 use super::{body, client, token};
 use crate::http::context::Api;
-use crate::http::respond::codes::Coded;
-use crate::http::respond::envelope::SUCCESS;
+use crate::http::respond::codes::{Coded, Codes};
 use crate::http::respond::error::{Failure, Shape};
 use crate::http::respond::log_fields::Refused;
-use axum::Json;
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
-use axum::http::HeaderName;
 use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use domain::idempotency::{self, IdempotencyKey};
 use domain::{Environment, Refusal, SendFields};
-use engine::{Admission, Caller, Credentials, NotAdmitted, Purpose, Rate};
+use engine::{Admission, Caller, Credentials, NotAdmitted, Purpose, Rate, StoredAnswer};
 use serde::Serialize;
 use std::sync::Arc;
 
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+/// The header of an answer that was given before.
+pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// A request that was admitted.
 pub(crate) struct Call {
@@ -38,13 +40,29 @@ impl Call {
         outcome: Result<T, impl Into<Failure>>,
     ) -> Response {
         match outcome {
-            Ok(mut envelope) => {
-                let code = envelope.code();
-                *code = self.api.codes.of(SUCCESS);
-                with_rate(Json(envelope).into_response(), self.admission.rate())
+            Ok(envelope) => {
+                let body = self.api.codes.written(envelope);
+                let response = ([(header::CONTENT_TYPE, JSON)], body).into_response();
+                with_rate(response, self.admission.rate())
             }
             Err(failure) => self.refuse(failure),
         }
+    }
+
+    /// The answer that the same request under the same key got before.
+    pub(crate) fn replay(&self, kept: StoredAnswer) -> Response {
+        let status = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::OK);
+        let headers = [
+            (header::CONTENT_TYPE, JSON),
+            (REPLAYED, HeaderValue::from_static("true")),
+        ];
+        let response = (status, headers, kept.body).into_response();
+        with_rate(response, self.admission.rate())
+    }
+
+    /// The codes that the answer is written with.
+    pub(crate) fn codes(&self) -> &Codes {
+        &self.api.codes
     }
 
     /// The answer to what cannot be done, with the headers of the rate limit.
@@ -125,6 +143,7 @@ impl FromRequest<Arc<Api>> for ReadingReport {
 pub(crate) struct Sending {
     pub(crate) call: Call,
     pub(crate) fields: SendFields,
+    pub(crate) key: Option<IdempotencyKey>,
     /// The room for its body, held until it is answered.
     pub(crate) permit: BodyPermit,
 }
@@ -135,10 +154,12 @@ impl FromRequest<Arc<Api>> for Sending {
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
         let mut entry = Entry::of(request);
         let call = entry.enter(api, Purpose::Send).await?;
-        match entry.send_fields(api).await {
-            Ok((fields, permit)) => Ok(Self {
+        let fields = entry.send_fields(api).await;
+        match fields.and_then(|read| Ok((read, entry.idempotency_key()?))) {
+            Ok(((fields, permit), key)) => Ok(Self {
                 call,
                 fields,
+                key,
                 permit,
             }),
             Err(refusal) => Err(call.refuse(refusal)),
@@ -207,6 +228,11 @@ impl Entry {
             self.early = Some(Box::new((fields, permit)));
         }
         Ok(token)
+    }
+
+    fn idempotency_key(&self) -> Result<Option<IdempotencyKey>, Refusal> {
+        let values = self.parts.headers.get_all(idempotency::HEADER);
+        IdempotencyKey::read(values.iter().map(HeaderValue::as_bytes))
     }
 
     async fn send_fields(&mut self, api: &Api) -> Result<(SendFields, BodyPermit), Refusal> {

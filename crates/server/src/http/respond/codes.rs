@@ -1,9 +1,12 @@
 //! The codes of answers as this installation writes them: the number is the interface's, the prefix is the operator's
 //! (`http.code_prefix`).
 
+use serde::Serialize;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+/// The code of every success.
+pub(crate) const SUCCESS: &str = "API-0000";
 /// The prefix of the interface, with which all codes are written in the program.
 const STANDARD: &str = "API-";
 /// Digits of a code.
@@ -40,6 +43,14 @@ impl Codes {
             None => Cow::Borrowed(code),
             Some(_) => Cow::Owned(self.within(code).into_owned()),
         }
+    }
+
+    /// An answer as JSON, with the code of a success.
+    pub(crate) fn written<T: Coded + Serialize>(&self, mut answer: T) -> String {
+        let code = answer.code();
+        *code = self.of(SUCCESS);
+        // Answers have names for keys and no maps, so that they can always be written.
+        serde_json::to_string(&answer).unwrap_or_default()
     }
 
     /// A text with every code in it as this installation writes it.

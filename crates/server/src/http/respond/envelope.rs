@@ -1,7 +1,7 @@
 //! The success envelope, and the schemas of amounts and times
 //! (docs/spec/interface.md, section 5.1).
 
-use super::codes::Coded;
+use super::codes::{Coded, SUCCESS};
 use crate::format::{LagosTime, Naira};
 use axum::http::HeaderValue;
 use serde::Serialize;
@@ -10,8 +10,6 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, SchemaTy
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-/// The code of every success.
-pub(crate) const SUCCESS: &str = "API-0000";
 /// The message that existing clients take an accepted send by.
 pub(crate) const MESSAGE_SENT: &str = "Message Sent";
 /// The only currency.

@@ -280,7 +280,9 @@ mod tests {
         API-2013 422 Message not permitted on this route
         API-2014 422 Too many recipients
         API-2015 400 Unusable callback URL
+        API-2016 422 Key used with another request
         API-2017 413 Request body too large
+        API-2018 409 Request still being handled
         API-2023 431 Request head too large
         API-3001 402 Insufficient wallet balance
         API-3002 422 No valid recipient

@@ -118,7 +118,7 @@ fn what_was_accepted_was_charged_its_cost_once(workload: &Workload, entries: &[V
 fn the_cost_is_rate_by_pages_by_recipients(workload: &Workload) {
     for sending in &workload.sendings {
         for attempt in &sending.attempts {
-            if let Attempt::Accepted { cost } = attempt {
+            if let Attempt::Accepted { cost } | Attempt::Replayed { cost } = attempt {
                 assert_eq!(*cost, sending.cost(), "{sending:?}");
             }
         }
@@ -251,7 +251,7 @@ fn one_is_accepted_of_equal_sends(workload: &Workload) {
             known = match (attempt, known) {
                 (Attempt::Silence, Some(false)) => None,
                 (Attempt::Accepted { .. }, Some(false) | None)
-                | (Attempt::Duplicate, Some(true) | None) => Some(true),
+                | (Attempt::Duplicate | Attempt::Replayed { .. }, Some(true) | None) => Some(true),
                 // A send that found no room armed nothing; one that was accepted stays so.
                 (Attempt::Silence | Attempt::Unavailable, known) => known,
                 _ => panic!("{attempt:?} in {sending:?}"),

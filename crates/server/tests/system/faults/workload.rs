@@ -38,6 +38,8 @@ pub(crate) struct Sending {
     pub(crate) has_callback: bool,
     /// `true` if the credit does not cover its cost.
     pub(crate) is_dear: bool,
+    /// The idempotency key of all attempts, if they have one.
+    key: Option<String>,
     pages: i64,
     price: i64,
     /// The result of each attempt.
@@ -51,11 +53,13 @@ pub(crate) struct Sending {
 pub(crate) enum Attempt {
     /// 200 with this cost in kobo.
     Accepted { cost: i64 },
+    /// 200 with this cost, as it was answered before under the same key.
+    Replayed { cost: i64 },
     /// API-2012.
     Duplicate,
     /// API-3001.
     TooDear,
-    /// API-5003.
+    /// API-5003, or API-2018 while an earlier attempt is handled.
     Unavailable,
     /// No answer, or that the outcome is not known: then, too, it is found when it is sent again.
     Silence,
@@ -71,6 +75,7 @@ impl Sending {
             is_sandbox: false,
             has_callback: true,
             is_dear: false,
+            key: None,
             pages: 1,
             price: REFUNDING,
             attempts: Vec::new(),
@@ -100,8 +105,12 @@ impl Sending {
     }
 
     pub(crate) fn accepted(&self) -> bool {
-        let taken =
-            |attempt: &Attempt| matches!(attempt, Attempt::Accepted { .. } | Attempt::Duplicate);
+        let taken = |attempt: &Attempt| {
+            matches!(
+                attempt,
+                Attempt::Accepted { .. } | Attempt::Replayed { .. } | Attempt::Duplicate
+            )
+        };
         self.attempts.iter().any(taken)
     }
 
@@ -125,7 +134,11 @@ impl Sending {
         if self.has_callback {
             fields["callback_url"] = callback_url.into();
         }
-        let answer = client.request(&format!("POST {}/sms", self.base()), &fields.to_string());
+        let (line, body) = (format!("POST {}/sms", self.base()), fields.to_string());
+        let answer = match &self.key {
+            Some(key) => client.keyed(&line, key, &body),
+            None => client.request(&line, &body),
+        };
         let attempt = match answer.map(|answer| self.understand(&answer)) {
             Ok(attempt) => attempt,
             Err(_) => Attempt::Silence,
@@ -136,11 +149,17 @@ impl Sending {
     fn understand(&mut self, answer: &Answer) -> Attempt {
         match (answer.status, answer.body["code"].as_str()) {
             (200, _) => {
-                self.message = Some(answer.message_id());
-                Attempt::Accepted {
-                    cost: kobo(&answer.body["data"]["cost"]),
+                let message = answer.message_id();
+                let known = self.message.replace(message.clone());
+                let cost = kobo(&answer.body["data"]["cost"]);
+                if answer.replayed {
+                    assert!(self.key.is_some() && known.is_none_or(|known| known == message));
+                    Attempt::Replayed { cost }
+                } else {
+                    Attempt::Accepted { cost }
                 }
             }
+            (409, Some("API-2018")) => Attempt::Unavailable,
             (409, Some("API-2012")) => Attempt::Duplicate,
             (402, Some("API-3001")) => Attempt::TooDear,
             (503, Some("API-5003")) => match answer.body["error"]["description"].as_str() {
@@ -223,7 +242,11 @@ impl Workload {
         };
         let sendings = [sandbox, several, pages, corporate, dear];
         let sendings = sendings.into_iter().chain((5..SENDS).map(single));
-        Self::of(sendings.collect(), CREDITED)
+        let keyed = sendings.map(|sending| Sending {
+            key: (sending.numbers[0] / 1_000 % 2 == 0).then(|| sending.numbers[0].to_string()),
+            ..sending
+        });
+        Self::of(keyed.collect(), CREDITED)
     }
 
     /// Other sends, of a customer who has had that much.

@@ -120,15 +120,28 @@ fn sent() -> Sent {
 
 /// The answer to an accepted send.
 pub(crate) fn accepted(environment: Environment) -> Response {
-    success(ACCEPTED, &Accepted::new(sent(), environment))
+    replayable(success(ACCEPTED, &Accepted::new(sent(), environment)))
 }
 
 /// The answer to a send by `/api/v1`.
 pub(crate) fn legacy_accepted() -> Response {
-    success(
+    replayable(success(
         LEGACY_ACCEPTED,
         &LegacyAccepted::new(&sent(), Environment::Live),
-    )
+    ))
+}
+
+/// Adds the header of an answer that was given before.
+fn replayable(response: Response) -> Response {
+    ResponseBuilder::from(response)
+        .header(
+            "Idempotent-Replayed",
+            header(
+                Type::String,
+                "`true` where the `Idempotency-Key` has this answer from before; absent elsewhere.",
+            ),
+        )
+        .build()
 }
 
 /// The wallet.

@@ -33,10 +33,10 @@ const COMMON: [&str; 7] = [
 /// Codes of a report besides.
 const OF_REPORTS: [&str; 3] = ["API-2000", "API-2007", "API-2017"];
 /// Codes of a send besides.
-const OF_SENDS: [&str; 17] = [
+const OF_SENDS: [&str; 19] = [
     "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2008", "API-2009",
-    "API-2010", "API-2011", "API-2012", "API-2013", "API-2014", "API-2015", "API-2017", "API-3001",
-    "API-3002",
+    "API-2010", "API-2011", "API-2012", "API-2013", "API-2014", "API-2015", "API-2016", "API-2017",
+    "API-2018", "API-3001", "API-3002",
 ];
 
 /// All paths.
@@ -117,6 +117,7 @@ fn interface(
             alias("/sms")
         };
         let post = send(variant, environment, installation)
+            .parameters(Some([request::idempotency_key(installation)]))
             .request_body(Some(request::send_body(installation)))
             .extensions(mark.clone());
         let get = send(&format!("{variant}_by_query"), environment, installation)
@@ -288,8 +289,9 @@ fn legacy(paths: &mut Paths, installation: &Installation) {
         answers::with_failures(operation, &[&COMMON[..], &OF_SENDS].concat(), Shape::V1)
     };
     let path = "/api/v1/sms/create";
-    let post =
-        OperationBuilder::from(send("")).request_body(Some(request::send_body(installation)));
+    let post = OperationBuilder::from(send(""))
+        .parameters(Some([request::idempotency_key(installation)]))
+        .request_body(Some(request::send_body(installation)));
     let get = OperationBuilder::from(send("_by_query"))
         .parameters(Some(request::send_parameters(installation)));
     paths.add_path_operation(path, vec![HttpMethod::Post], post.build());

@@ -1,6 +1,7 @@
 //! The requests: the fields of a send and the parameters of a report, with their rules.
 
 use crate::http::docs::installation::{Installation, count, size};
+use domain::idempotency::{HEADER, MAX_KEY_CHARACTERS};
 use domain::sender::MAX_SENDER_CHARACTERS;
 use domain::{Gateway, MAX_BODY_CHARACTERS, MAX_REFERENCE_CHARACTERS, token};
 use serde_json::{Value, json};
@@ -273,25 +274,43 @@ pub(crate) fn send_example() -> Value {
 /// The fields of a send as parameters of a query string.
 pub(crate) fn send_parameters(installation: &Installation) -> Vec<Parameter> {
     let in_query = FIELDS.iter().filter(|field| field.name != "api_token");
-    in_query
-        .map(|field| {
-            let schema = match field.kind {
-                FieldType::Numbers => ObjectBuilder::new()
-                    .schema_type(Type::String)
-                    .min_length(Some(1))
-                    .examples(["2348031234567"])
-                    .into(),
-                _ => field.schema(installation),
-            };
-            parameter(
-                field.name,
-                ParameterIn::Query,
-                field.required,
-                &field.about(installation),
-                schema,
-            )
-        })
-        .collect()
+    let in_query = in_query.map(|field| {
+        let schema = match field.kind {
+            FieldType::Numbers => ObjectBuilder::new()
+                .schema_type(Type::String)
+                .min_length(Some(1))
+                .examples(["2348031234567"])
+                .into(),
+            _ => field.schema(installation),
+        };
+        parameter(
+            field.name,
+            ParameterIn::Query,
+            field.required,
+            &field.about(installation),
+            schema,
+        )
+    });
+    let header = idempotency_key(installation);
+    in_query.chain([header]).collect()
+}
+
+/// The header that makes a request idempotent.
+pub(crate) fn idempotency_key(installation: &Installation) -> Parameter {
+    let hours = installation.limits.idempotency_window_ms / 3_600_000;
+    let about = format!(
+        "A name of your choice for this request, such as a UUID. The same request with the same key is handled once: for \
+         {hours} hours it gets the first answer again, with the header `Idempotent-Replayed: true`, and is neither sent nor \
+         charged. Another request with the same key is refused (API-2016). A refused request leaves its key free.",
+    );
+    let schema = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .min_length(Some(1))
+        .max_length(Some(MAX_KEY_CHARACTERS))
+        .pattern(Some("^[!-~]+$"))
+        .examples(["7f0c2d9e-3c1b-4f7a-9b0e-5a1d2c3b4a59"])
+        .into();
+    parameter(HEADER, ParameterIn::Header, false, &about, schema)
 }
 
 /// The parameters of a delivery report.

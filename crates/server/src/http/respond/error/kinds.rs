@@ -99,8 +99,11 @@ served {
         as Refusal::TooManyRecipients { limit: 10_000 };
     Refusal::CallbackUrl(_) => "API-2015" BAD_REQUEST "Unusable callback URL",
         as Refusal::CallbackUrl("it must begin with http:// or https://".to_owned());
+    Refusal::KeyUsed => "API-2016" UNPROCESSABLE_ENTITY "Key used with another request", as Refusal::KeyUsed;
     Refusal::BodyTooLarge { .. } => "API-2017" PAYLOAD_TOO_LARGE "Request body too large",
         as Refusal::BodyTooLarge { limit_bytes: 10 << 20 };
+    Refusal::KeyInUse { .. } => "API-2018" CONFLICT "Request still being handled",
+        as Refusal::KeyInUse { retry_after_s: 1 };
     Refusal::HeadTooLarge { .. } => "API-2023" REQUEST_HEADER_FIELDS_TOO_LARGE "Request head too large",
         as Refusal::HeadTooLarge { headers: MAX_HEADERS, bytes: MAX_HEAD_BYTES as usize };
     Refusal::InsufficientFunds { .. } => "API-3001" PAYMENT_REQUIRED "Insufficient wallet balance",
@@ -141,8 +144,6 @@ served {
         };
 }
 planned {
-    Refusal::KeyUsed => "API-2016" UNPROCESSABLE_ENTITY "Key used with another request";
-    Refusal::KeyInUse { .. } => "API-2018" CONFLICT "Request still being handled";
     Refusal::TooLate(_) => "API-2019" CONFLICT "Too late";
     Refusal::Rows(_) => "API-2020" UNPROCESSABLE_ENTITY "Rows that cannot be sent";
     Refusal::NobodyLeft => "API-2021" UNPROCESSABLE_ENTITY "Every recipient is left out";
@@ -160,8 +161,6 @@ mod tests {
     #[test]
     fn planned_refusals_have_their_codes_and_no_example() {
         let rows = [
-            (Refusal::KeyUsed, 422, "API-2016"),
-            (Refusal::KeyInUse { retry_after_s: 1 }, 409, "API-2018"),
             (Refusal::TooLate(""), 409, "API-2019"),
             (Refusal::Rows(RowFaults::default()), 422, "API-2020"),
             (Refusal::NobodyLeft, 422, "API-2021"),
