@@ -3,7 +3,7 @@
 mod cursor;
 mod filter;
 
-pub use cursor::{List, Position};
+pub use cursor::{Cursor, List, Position};
 pub use filter::{
     EntryKind, FilterFields, MessageFilter, StatusFilter, UsageBy, UsageFilter, WalletFilter,
     read_status,

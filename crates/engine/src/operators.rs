@@ -9,6 +9,7 @@ mod callbacks;
 mod configuration;
 mod content;
 mod error;
+mod page;
 mod senders;
 mod tokens;
 mod velocity;
@@ -19,11 +20,12 @@ pub use actor::Actor;
 pub use audit::Audit;
 pub use callbacks::{Callbacks, Replay};
 pub use configuration::Configuration;
-pub use content::Content;
+pub use content::{Content, Phrase};
 pub use error::OperationError;
+pub use page::{Page, PageRequest};
 pub use senders::Senders;
 pub use store::{
-    AuditEntry, CallbackSecret, ContentRule, PausedBlock, TokenInfo, Verification as Checked,
+    AuditEntry, CallbackSecret, PausedBlock, RegisteredSender, TokenInfo, Verification as Checked,
 };
 pub use tokens::Tokens;
 pub use velocity::Velocity;

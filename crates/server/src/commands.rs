@@ -12,6 +12,7 @@ mod content;
 mod context;
 mod demo;
 mod import_sqlite;
+mod list;
 mod manual;
 mod migrate;
 mod restore;

@@ -8,6 +8,7 @@ pub(crate) mod senders;
 pub(crate) mod tokens;
 
 use crate::accounts::revision::touch;
+use crate::lists::Listed;
 use crate::operators::audit::{self, By, Entry};
 use crate::rows::named;
 use crate::{Store, wallets};
@@ -43,6 +44,14 @@ impl AccountRow {
             verification: named(Verification::from_name, &self.verification)?,
             created_at_ms: self.created_at_ms,
         })
+    }
+}
+
+impl Listed for Account {
+    type Key = i64;
+
+    fn key(&self) -> i64 {
+        self.id.0
     }
 }
 
@@ -189,11 +198,18 @@ impl Store {
         row.map(AccountRow::account).transpose()
     }
 
-    /// Returns all accounts, oldest first.
-    pub async fn accounts(&self) -> Result<Vec<Account>> {
+    /// Returns some accounts behind one, newest first.
+    pub async fn accounts(&self, behind: Option<i64>, limit: u32) -> Result<Vec<Account>> {
         let rows: Vec<AccountRow> = self
             .db
-            .fetch_all(query("select * from accounts order by account_id"))
+            .fetch_all(
+                query(
+                    "select * from accounts where account_id < $1
+                 order by account_id desc limit $2",
+                )
+                .bind(behind.unwrap_or(i64::MAX))
+                .bind(i64::from(limit)),
+            )
             .await?;
         rows.into_iter().map(AccountRow::account).collect()
     }
@@ -233,14 +249,5 @@ impl Store {
                 by,
             })
             .await
-    }
-}
-
-/// Returns the first and the last account of a query about one account, or about all. One statement
-/// reads both by its key.
-pub(crate) fn span(account: Option<AccountId>) -> (AccountId, AccountId) {
-    match account {
-        Some(one) => (one, one),
-        None => (AccountId(i64::MIN), AccountId(i64::MAX)),
     }
 }

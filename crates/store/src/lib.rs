@@ -11,6 +11,7 @@ mod cluster;
 mod deliveries;
 mod idempotency;
 mod import;
+mod lists;
 mod messages;
 mod operators;
 mod outbox;
@@ -20,6 +21,7 @@ mod wallets;
 
 pub use accounts::paused_blocks::PausedBlock;
 pub use accounts::revision::Revision;
+pub use accounts::senders::RegisteredSender;
 pub use accounts::tokens::TokenInfo;
 pub use batches::{
     Batch, BatchKind, Claim, Claimed, Content, Ended, HELD, MAX_RECIPIENTS, Progress, WAITING,
@@ -31,19 +33,20 @@ pub use deliveries::settle::{CallbackRoom, MessageFacts, Planner, SecondLeg, Set
 pub use deliveries::unreadable_deliveries;
 pub use idempotency::{KeptAnswer, KeyedRequest, StoredAnswer};
 pub use import::{ImportError, ImportStep, Imported, Standing, Watch};
+pub use lists::{AccountRowKey, Listed};
 pub use messages::accept::{Accepted, KeyedSend, MakeAnswer, NewMessage};
 pub use messages::reports::{MessageReport, StatusCounts};
 pub use operators::audit::{AuditEntry, By};
 pub use operators::content::ContentRule;
 pub use outbox::{
     AttemptOutcome, Attempted, CALLBACK_STATES, Callback, CallbackAttempt, CallbackSecret,
-    DeadOrigin, DueOrigins, EventKind, Finished, OriginKey,
+    DeadOrigin, DeadOriginKey, DueOrigins, EventKind, Finished, OriginKey,
 };
 pub use upkeep::backup::BackupError;
 pub use upkeep::retention::{CarrierIdKey, DeadKey, Removed, TextCursor};
 pub use upkeep::sweep::Expiry;
 pub use upkeep::verify::Verification;
-pub use wallets::{Credited, EntryKind, LedgerEntry};
+pub use wallets::{Credited, EntryKind, LedgerEntry, LedgerKey};
 
 use database::{
     Db, Disk, Error, Migration, Result, Schema, Target, make_file, prepare_directory, query,

@@ -12,7 +12,7 @@ mod origins;
 mod secrets;
 
 pub use attempts::{Attempted, CallbackAttempt};
-pub use dead::DeadOrigin;
+pub use dead::{DeadOrigin, DeadOriginKey};
 pub use origins::{DueOrigins, OriginKey};
 pub use secrets::CallbackSecret;
 

@@ -6,8 +6,9 @@ mod limit;
 pub use credit::Credited;
 
 use crate::Store;
+use crate::lists::Listed;
 use crate::rows::{id_bytes, message_id, named};
-use database::{Error, Result, Tx, bulk, locking, query, value};
+use database::{Error, Result, Sql, Tx, bulk, locking, query, value};
 use domain::{
     AccountId, AccountStatus, Bucket, Component, MessageId, Money, Purse, Recipient, Refusal,
     Spending,
@@ -55,6 +56,23 @@ pub struct LedgerEntry {
 impl LedgerEntry {
     fn number(&self) -> i64 {
         self.recipient.map_or(0, crate::rows::number)
+    }
+}
+
+/// The key of a ledger entry in a statement: subject, recipient, kind and component.
+pub type LedgerKey = (u128, i64, String, String);
+
+impl Listed for LedgerEntry {
+    type Key = LedgerKey;
+
+    fn key(&self) -> LedgerKey {
+        let (kind, component) = (self.kind.as_str(), self.component.as_str());
+        (
+            self.subject.0.as_u128(),
+            self.number(),
+            kind.to_owned(),
+            component.to_owned(),
+        )
     }
 }
 
@@ -301,20 +319,36 @@ impl Store {
         Ok(self.wallet_row(account).await?.map(|row| row.purse()))
     }
 
-    /// Returns the latest entries of an account, newest first.
-    pub async fn statement(&self, account: AccountId, limit: u32) -> Result<Vec<LedgerEntry>> {
+    /// Returns some ledger entries of an account behind one. The entries of the newest message or
+    /// credit come first, and a refund stands with the charge of its message.
+    pub async fn statement(
+        &self,
+        account: AccountId,
+        behind: Option<LedgerKey>,
+        limit: u32,
+    ) -> Result<Vec<LedgerEntry>> {
+        // Each database reads its own key backwards. With the plus SQLite keeps the account in the
+        // order, where its key has it.
+        let sql = Sql {
+            sqlite: "select * from ledger where bucket = $1 and +account_id = $2
+                 and (subject, account_id, recipient, kind, component) < ($3, $2, $4, $5, $6)
+             order by subject desc, account_id desc, recipient desc, kind desc, component desc limit $7",
+            postgres: "select * from ledger where bucket = $1 and account_id = $2
+                 and (subject, kind, recipient, component) < ($3, $5, $4, $6)
+             order by subject desc, kind desc, recipient desc, component desc limit $7",
+        };
+        let behind = behind.unwrap_or((u128::MAX, 0, String::new(), String::new()));
         let rows: Vec<LedgerRow> = self
             .db
-            .read()
-            .await?
             .fetch_all(
-                query(
-                    "select * from ledger where bucket = $1 and account_id = $2
-                 order by created_at_ms desc, subject desc, recipient, component limit $3",
-                )
-                .bind(self.bucket_of(account).0)
-                .bind(account.0)
-                .bind(i64::from(limit)),
+                query(sql)
+                    .bind(self.bucket_of(account).0)
+                    .bind(account.0)
+                    .bind(&behind.0.to_be_bytes()[..])
+                    .bind(behind.1)
+                    .bind(&behind.2)
+                    .bind(&behind.3)
+                    .bind(i64::from(limit)),
             )
             .await?;
         rows.into_iter().map(LedgerRow::entry).collect()

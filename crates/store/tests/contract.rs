@@ -28,6 +28,7 @@ mod contract {
     mod money;
     mod nodes;
     mod outbox;
+    mod pages;
     mod plans;
     mod prefixes;
     mod properties;

@@ -1,17 +1,17 @@
 //! Cursors: the place in a list where the next page begins, as a text that clients only hand back.
 //!
-//! A cursor is base64url of version, list, position and CRC-32. The checksum covers the scope as well, so a cursor that was
-//! cut, changed or taken from another list is refused. It guards against mistakes and not against forgery: a list shows
-//! nothing but the account's own rows, whatever the cursor.
+//! A cursor is base64url of version, list, key and CRC-32. The checksum covers the scope as well, so a cursor that was cut,
+//! changed or taken from another list is refused. It guards against mistakes and not against forgery: a list shows nothing
+//! but the rows of its scope, whatever the cursor.
 
 use crate::refusal::Refusal;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 const VERSION: u8 = 1;
 const CHECK_OCTETS: usize = 4;
-/// Version, list, id, place and checksum.
-const OCTETS: usize = 2 + 16 + 8 + CHECK_OCTETS;
 
 /// A list that has pages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -26,6 +26,56 @@ pub enum List {
     SenderIds = 4,
     /// Groups of a usage report.
     Usage = 5,
+    /// All accounts, for operators. So are the lists below.
+    Accounts = 6,
+    /// Tokens.
+    Tokens = 7,
+    /// Sender IDs of all accounts.
+    RegisteredSenders = 8,
+    /// Ledger entries of an account.
+    Statement = 9,
+    /// Receivers with dead callbacks.
+    DeadOrigins = 10,
+    /// Dead callbacks of an account.
+    DeadCallbacks = 11,
+    /// Attempts at callbacks.
+    CallbackAttempts = 12,
+    /// Secrets that sign callbacks.
+    CallbackSecrets = 13,
+    /// Prohibited phrases.
+    Phrases = 14,
+    /// Paused blocks of numbers.
+    PausedBlocks = 15,
+    /// Changes by operators.
+    Audit = 16,
+}
+
+/// The place in a list of an operator where its next page begins, as an opaque text.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Cursor(String);
+
+impl Cursor {
+    /// Takes a text that is to be read as a cursor.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// Writes the cursor of the page after the item with this key.
+    pub fn after(key: &impl Serialize, list: List, scope: &[u8]) -> Self {
+        // The keys are tuples of numbers and texts, which always have a JSON form.
+        let key = serde_json::to_vec(key).unwrap_or_default();
+        Self(seal(&key, list, scope))
+    }
+
+    /// Reads the key of a cursor of this list and scope. Returns `None` if another list gave it, or none.
+    pub fn key<K: DeserializeOwned>(&self, list: List, scope: &[u8]) -> Option<K> {
+        serde_json::from_slice(&open(self.0.trim(), list, scope)?).ok()
+    }
+
+    /// Returns the text of the cursor.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 /// The place of an item in its list. A list is ordered by it, so that a new row neither repeats nor hides another.
@@ -40,23 +90,17 @@ pub struct Position {
 impl Position {
     /// Writes the cursor of the page after this item.
     pub fn encode(self, list: List, scope: &[u8]) -> String {
-        let mut octets = Vec::with_capacity(OCTETS);
-        octets.extend_from_slice(&[VERSION, list as u8]);
-        octets.extend_from_slice(&self.id.to_be_bytes());
-        octets.extend_from_slice(&self.place.to_be_bytes());
-        let check = checksum(&octets, scope);
-        octets.extend_from_slice(&check);
-        URL_SAFE_NO_PAD.encode(octets)
+        let mut key = [0; 24];
+        let (id, place) = key.split_at_mut(16);
+        id.copy_from_slice(&self.id.to_be_bytes());
+        place.copy_from_slice(&self.place.to_be_bytes());
+        seal(&key, list, scope)
     }
 
     /// Reads a cursor of this list and scope.
     pub fn decode(cursor: &str, list: List, scope: &[u8]) -> Result<Self, Refusal> {
-        let octets = URL_SAFE_NO_PAD.decode(cursor).ok();
-        let position = octets.and_then(|octets| {
-            let (position, check) = octets.split_last_chunk::<CHECK_OCTETS>()?;
-            let position = position.strip_prefix(&[VERSION, list as u8])?;
-            let is_own = checksum(&octets[..octets.len() - CHECK_OCTETS], scope) == *check;
-            let (id, place) = position.split_first_chunk::<16>().filter(|_| is_own)?;
+        let position = open(cursor, list, scope).and_then(|key| {
+            let (id, place) = key.split_first_chunk::<16>()?;
             Some(Self {
                 id: u128::from_be_bytes(*id),
                 place: u64::from_be_bytes(place.try_into().ok()?),
@@ -70,6 +114,23 @@ impl Position {
             )
         })
     }
+}
+
+/// Returns the text of a cursor with this key.
+fn seal(key: &[u8], list: List, scope: &[u8]) -> String {
+    let mut octets = vec![VERSION, list as u8];
+    octets.extend_from_slice(key);
+    let check = checksum(&octets, scope);
+    octets.extend_from_slice(&check);
+    URL_SAFE_NO_PAD.encode(octets)
+}
+
+/// Returns the key in a cursor of this list and scope.
+fn open(cursor: &str, list: List, scope: &[u8]) -> Option<Vec<u8>> {
+    let octets = URL_SAFE_NO_PAD.decode(cursor).ok()?;
+    let (sealed, check) = octets.split_last_chunk::<CHECK_OCTETS>()?;
+    let key = sealed.strip_prefix(&[VERSION, list as u8])?;
+    (checksum(sealed, scope) == *check).then(|| key.to_vec())
 }
 
 fn checksum(octets: &[u8], scope: &[u8]) -> [u8; CHECK_OCTETS] {
@@ -93,6 +154,18 @@ mod tests {
             prop_assert_eq!(Position::decode(&cursor, List::Recipients, &scope), Ok(position));
             prop_assert!(Position::decode(&cursor, List::Messages, &scope).is_err());
             prop_assert!(Position::decode(&cursor, List::Recipients, b"other").is_err());
+        }
+
+        #[test]
+        fn a_cursor_of_an_operator_reads_as_its_key(time: i64, id: u128, name: String, scope: [u8; 8]) {
+            let key = (time, id, name);
+            let cursor = Cursor::after(&key, List::Tokens, &scope);
+            let read = |text: &str, list, scope: &[u8]| Cursor::new(text).key::<(i64, u128, String)>(list, scope);
+            prop_assert_eq!(read(cursor.as_str(), List::Tokens, &scope), Some(key));
+            prop_assert_eq!(read(cursor.as_str(), List::Accounts, &scope), None);
+            prop_assert_eq!(read(cursor.as_str(), List::Tokens, b"other"), None);
+            prop_assert_eq!(read(&cursor.as_str()[1..], List::Tokens, &scope), None);
+            prop_assert_eq!(cursor.key::<i64>(List::Tokens, &scope), None);
         }
 
         #[test]

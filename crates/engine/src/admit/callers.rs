@@ -168,10 +168,10 @@ impl Callers {
         let Some(account) = self.store.account(id).await? else {
             return Ok(None);
         };
-        let senders = self.store.senders(Some(id)).await?;
+        let senders = self.store.senders_of(id).await?;
         let senders = senders
             .into_iter()
-            .map(|(_, sender)| (sender::key(&sender.name), sender))
+            .map(|sender| (sender::key(&sender.name), sender))
             .collect();
         Ok(Some(Customer { account, senders }))
     }

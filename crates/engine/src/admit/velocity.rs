@@ -167,7 +167,7 @@ impl Velocity {
     }
 
     async fn read(&self) -> database::Result<()> {
-        let paused = self.store.paused_blocks(self.clock.now_ms()).await?;
+        let paused = self.store.all_paused_blocks(self.clock.now_ms()).await?;
         metrics::blocks_paused(paused.len());
         let paused: HashMap<_, _> = paused
             .iter()

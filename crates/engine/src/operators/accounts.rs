@@ -2,7 +2,9 @@
 
 use super::actor::Actor;
 use super::error::{OperationError, Result, checked};
+use super::page::{Page, PageRequest};
 use crate::context::random::Random;
+use domain::search::List;
 use domain::{Account, AccountId, AccountStatus, Money, Purse, Queued, Spending, Verification};
 use store::Store;
 
@@ -36,9 +38,11 @@ impl Accounts {
         Ok(account)
     }
 
-    /// All accounts, oldest first.
-    pub async fn list(self) -> Result<Vec<Account>> {
-        Ok(self.store.accounts().await?)
+    /// Returns a page of all accounts, newest first.
+    pub async fn list(self, request: &PageRequest) -> Result<Page<Account>> {
+        let behind = request.behind(List::Accounts, "")?;
+        let rows = self.store.accounts(behind, request.rows()).await?;
+        Ok(request.page(List::Accounts, "", rows))
     }
 
     /// An account with what its wallet holds.
@@ -113,6 +117,13 @@ pub(super) async fn account(store: &Store, id: AccountId) -> Result<Account> {
         .account(id)
         .await?
         .ok_or(OperationError::NoAccount(id))
+}
+
+/// Returns the scope of the cursors of a list about one account, or about all.
+pub(super) fn scope_of(account: Option<AccountId>) -> String {
+    account
+        .map(|account| account.to_string())
+        .unwrap_or_default()
 }
 
 /// The outcome of what an account had queued.

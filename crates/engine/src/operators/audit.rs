@@ -1,8 +1,10 @@
 //! The command that lists the audit.
 
-use super::accounts::account;
+use super::accounts::{account, scope_of};
 use super::error::Result;
+use super::page::{Page, PageRequest};
 use domain::AccountId;
+use domain::search::List;
 use store::{AuditEntry, Store};
 
 /// The audit: list.
@@ -11,11 +13,18 @@ pub struct Audit {
 }
 
 impl Audit {
-    /// The latest entries of the audit, or those about one account, the latest first.
-    pub async fn list(self, id: Option<AccountId>, limit: u32) -> Result<Vec<AuditEntry>> {
+    /// Returns a page of the audit, or of its entries about one account, the latest first.
+    pub async fn list(
+        self,
+        id: Option<AccountId>,
+        request: &PageRequest,
+    ) -> Result<Page<AuditEntry>> {
         if let Some(id) = id {
             account(&self.store, id).await?;
         }
-        Ok(self.store.audit(id, limit).await?)
+        let scope = scope_of(id);
+        let behind = request.behind(List::Audit, &scope)?;
+        let rows = self.store.audit(id, behind, request.rows()).await?;
+        Ok(request.page(List::Audit, &scope, rows))
     }
 }

@@ -1,13 +1,15 @@
 //! The commands about callbacks.
 
-use super::accounts::account;
+use super::accounts::{account, scope_of};
 use super::actor::Actor;
 use super::error::{OperationError, Result};
+use super::page::{Page, PageRequest};
 use crate::context::random::Random;
 use domain::callback::signature::{MAX_SECRETS, RANDOM_BYTES, Secret, Signing};
+use domain::search::{List, MAX_LIMIT};
 use domain::{AccountId, MessageId};
 use std::time::Duration;
-use store::{Callback, CallbackAttempt, CallbackSecret, DeadOrigin, Store};
+use store::{Callback, CallbackAttempt, CallbackSecret, DeadOrigin, Listed, Store};
 
 /// Callbacks: attempts, dead ones, replay, secrets.
 pub struct Callbacks {
@@ -16,49 +18,57 @@ pub struct Callbacks {
 }
 
 impl Callbacks {
-    /// The dead callbacks by account and origin.
-    pub async fn dead_origins(self) -> Result<Vec<DeadOrigin>> {
-        Ok(self.store.dead_origins().await?)
+    /// Returns a page of the receivers of dead callbacks, by account and origin.
+    pub async fn dead_origins(self, request: &PageRequest) -> Result<Page<DeadOrigin>> {
+        let behind = request.behind(List::DeadOrigins, "")?;
+        let rows = self.store.dead_origins(behind, request.rows()).await?;
+        Ok(request.page(List::DeadOrigins, "", rows))
     }
 
-    /// The dead callbacks of an account, the latest first.
-    pub async fn dead(self, id: AccountId, limit: u32) -> Result<Vec<Callback>> {
+    /// Returns a page of the dead callbacks of an account, the latest first.
+    pub async fn dead(self, id: AccountId, request: &PageRequest) -> Result<Page<Callback>> {
         account(&self.store, id).await?;
-        Ok(self.store.dead_callbacks(id, limit).await?)
+        let scope = scope_of(Some(id));
+        let behind = request.behind(List::DeadCallbacks, &scope)?;
+        let rows = self
+            .store
+            .dead_callbacks(id, behind, request.rows())
+            .await?;
+        Ok(request.page(List::DeadCallbacks, &scope, rows))
     }
 
-    /// The attempts that are kept for an account, or for one of its messages: the latest messages first.
+    /// Returns a page of the attempts that are kept for an account, or for one of its messages: the latest messages first.
     pub async fn attempts(
         self,
         id: AccountId,
         message: Option<MessageId>,
-        limit: u32,
-    ) -> Result<Vec<CallbackAttempt>> {
+        request: &PageRequest,
+    ) -> Result<Page<CallbackAttempt>> {
         account(&self.store, id).await?;
-        Ok(self.store.callback_attempts(id, message, limit).await?)
+        let mut scope = scope_of(Some(id));
+        if let Some(message) = message {
+            scope = format!("{scope} {message}");
+        }
+        let behind = request.behind(List::CallbackAttempts, &scope)?;
+        let read = request.rows();
+        let rows = self.store.callback_attempts(id, message, behind, read);
+        Ok(request.page(List::CallbackAttempts, &scope, rows.await?))
     }
 
     /// Queues dead callbacks again, with all their attempts before them. Returns their number.
     pub async fn replay(self, which: &Replay) -> Result<u64> {
-        let is_meant = |dead: &DeadOrigin| {
-            which.account.is_none_or(|account| account == dead.account)
-                && which
-                    .origin
-                    .as_ref()
-                    .is_none_or(|origin| *origin == dead.origin)
-        };
-        let mut replayed = 0;
-        for dead in self
-            .store
-            .dead_origins()
-            .await?
-            .iter()
-            .filter(|dead| is_meant(dead))
-        {
-            let by = self.actor.now();
-            replayed += self.store.replay_callbacks(dead, which.message, by).await?;
+        let (mut replayed, mut behind) = (0, None);
+        loop {
+            let page = self.store.dead_origins(behind, MAX_LIMIT).await?;
+            for dead in page.iter().filter(|dead| which.has(dead)) {
+                let by = self.actor.now();
+                replayed += self.store.replay_callbacks(dead, which.message, by).await?;
+            }
+            let Some(last) = page.last() else {
+                return Ok(replayed);
+            };
+            behind = Some(last.key());
         }
-        Ok(replayed)
     }
 
     /// Creates a secret, which signs the callbacks of an account from now on.
@@ -94,12 +104,18 @@ impl Callbacks {
         }
     }
 
-    /// The secrets that sign now, of all accounts or of one.
-    pub async fn list_secrets(self, account: Option<AccountId>) -> Result<Vec<CallbackSecret>> {
-        let mut secrets = self.store.callback_secrets(account).await?;
+    /// Returns a page of the secrets that sign now, of all accounts or of one: account by account, newest first.
+    pub async fn list_secrets(
+        self,
+        account: Option<AccountId>,
+        request: &PageRequest,
+    ) -> Result<Page<CallbackSecret>> {
         let now_ms = self.actor.clock().now_ms();
-        secrets.retain(|secret| secret.signing.is_valid(now_ms));
-        Ok(secrets)
+        let scope = scope_of(account);
+        let behind = request.behind(List::CallbackSecrets, &scope)?;
+        let read = request.rows();
+        let rows = self.store.callback_secrets(now_ms, account, behind, read);
+        Ok(request.page(List::CallbackSecrets, &scope, rows.await?))
     }
 
     /// Removes a secret, or all of the account: then its callbacks are signed no more. Gives how many.
@@ -125,6 +141,17 @@ pub struct Replay {
     pub origin: Option<String>,
     /// Only those of this message.
     pub message: Option<MessageId>,
+}
+
+impl Replay {
+    /// Returns `true` if callbacks to this receiver may be among the meant ones.
+    fn has(&self, dead: &DeadOrigin) -> bool {
+        self.account.is_none_or(|account| account == dead.account)
+            && self
+                .origin
+                .as_ref()
+                .is_none_or(|origin| *origin == dead.origin)
+    }
 }
 
 fn fresh(now_ms: i64, account: AccountId) -> Result<CallbackSecret> {

@@ -2,8 +2,10 @@
 
 use super::actor::Actor;
 use super::error::{OperationError, Result, checked};
-use domain::phrase;
-use store::{ContentRule, Store};
+use super::page::{Page, PageRequest};
+use domain::search::List;
+use domain::{Prohibited, phrase};
+use store::{Listed, Store};
 
 /// Phrases that no text may hold: add, remove, list.
 pub struct Content {
@@ -41,9 +43,51 @@ impl Content {
         }
     }
 
-    /// All phrases that were added.
-    pub async fn list(self) -> Result<Vec<ContentRule>> {
-        Ok(self.store.content_rules().await?)
+    /// Returns a page of all phrases: the ones of the configuration, then the ones that were added.
+    pub async fn list(
+        self,
+        configured: &Prohibited,
+        request: &PageRequest,
+    ) -> Result<Page<Phrase>> {
+        let behind: Option<(bool, String)> = request.behind(List::Phrases, "")?;
+        let mut phrases = self.all(configured).await?;
+        // All phrases are in memory anyway, as each send is compared with all of them.
+        phrases.retain(|phrase| behind.as_ref().is_none_or(|behind| phrase.key() > *behind));
+        Ok(request.page(List::Phrases, "", phrases))
+    }
+
+    /// Returns all phrases in the order of the list.
+    pub async fn all(self, configured: &Prohibited) -> Result<Vec<Phrase>> {
+        let of_file = configured.phrases().map(|phrase| Phrase {
+            phrase: phrase.to_owned(),
+            added_at_ms: None,
+        });
+        let added = self.store.content_rules().await?;
+        let added = added.into_iter().map(|rule| Phrase {
+            phrase: rule.phrase,
+            added_at_ms: Some(rule.added_at_ms),
+        });
+        let mut phrases: Vec<Phrase> = of_file.chain(added).collect();
+        phrases.sort_by_key(Phrase::key);
+        Ok(phrases)
+    }
+}
+
+/// A phrase that no text may hold.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Phrase {
+    /// Lower-case words with a space between them.
+    pub phrase: String,
+    /// When it was added, Unix milliseconds. A phrase of the configuration has no time.
+    pub added_at_ms: Option<i64>,
+}
+
+impl Listed for Phrase {
+    /// A flag of an added phrase, and the phrase.
+    type Key = (bool, String);
+
+    fn key(&self) -> Self::Key {
+        (self.added_at_ms.is_some(), self.phrase.clone())
     }
 }
 

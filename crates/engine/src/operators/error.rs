@@ -15,6 +15,12 @@ pub enum OperationError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] database::Error),
+    /// A cursor that the list did not give.
+    #[error(
+        "the cursor is not one that this list gave for these filters: repeat it as the page before showed it, or leave \
+         it out for the first page"
+    )]
+    Cursor,
     /// There is no such account.
     #[error("there is no account {0}: see `ogene account list`")]
     NoAccount(AccountId),

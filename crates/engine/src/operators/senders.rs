@@ -1,10 +1,12 @@
 //! The commands about sender IDs.
 
-use super::accounts::account;
+use super::accounts::{account, scope_of};
 use super::actor::Actor;
 use super::error::{OperationError, Result, checked};
+use super::page::{Page, PageRequest};
+use domain::search::List;
 use domain::{AccountId, SenderId, SenderStatus, sender};
-use store::Store;
+use store::{RegisteredSender, Store};
 
 /// Sender IDs: register, list, change their status.
 pub struct Senders {
@@ -61,8 +63,21 @@ impl Senders {
             .ok_or_else(|| OperationError::NoSender(name.to_owned()))
     }
 
-    /// All sender IDs, or those of one account.
-    pub async fn list(self, account: Option<AccountId>) -> Result<Vec<(AccountId, SenderId)>> {
-        Ok(self.store.senders(account).await?)
+    /// Returns one sender ID of an account.
+    pub async fn show(self, id: AccountId, name: &str) -> Result<RegisteredSender> {
+        let found = self.store.sender(id, name).await?;
+        found.ok_or_else(|| OperationError::NoSender(name.to_owned()))
+    }
+
+    /// Returns a page of the sender IDs of all accounts, or of one: account by account, newest first.
+    pub async fn list(
+        self,
+        account: Option<AccountId>,
+        request: &PageRequest,
+    ) -> Result<Page<RegisteredSender>> {
+        let scope = scope_of(account);
+        let behind = request.behind(List::RegisteredSenders, &scope)?;
+        let rows = self.store.senders(account, behind, request.rows()).await?;
+        Ok(request.page(List::RegisteredSenders, &scope, rows))
     }
 }

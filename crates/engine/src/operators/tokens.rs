@@ -1,11 +1,13 @@
 //! The commands about tokens.
 
-use super::accounts::account;
+use super::accounts::{account, scope_of};
 use super::actor::Actor;
 use super::error::MAX_RANGES;
 use super::error::{OperationError, Result, checked};
+use super::page::{Page, PageRequest};
 use crate::context::random::Random;
 use domain::AccountId;
+use domain::search::List;
 use domain::token::{self, Terms, TokenHash};
 use store::{Store, TokenInfo};
 
@@ -48,9 +50,16 @@ impl Tokens {
         Ok((info, text))
     }
 
-    /// All tokens, or those of one account.
-    pub async fn list(self, account: Option<AccountId>) -> Result<Vec<TokenInfo>> {
-        Ok(self.store.tokens(account).await?)
+    /// Returns a page of the tokens of all accounts, or of one: account by account, newest first.
+    pub async fn list(
+        self,
+        account: Option<AccountId>,
+        request: &PageRequest,
+    ) -> Result<Page<TokenInfo>> {
+        let scope = scope_of(account);
+        let behind = request.behind(List::Tokens, &scope)?;
+        let rows = self.store.tokens(account, behind, request.rows()).await?;
+        Ok(request.page(List::Tokens, &scope, rows))
     }
 
     /// Revokes a token; a running server refuses it within a second.

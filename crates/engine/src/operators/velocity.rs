@@ -3,7 +3,9 @@
 use super::accounts::account;
 use super::actor::Actor;
 use super::error::{OperationError, Result};
+use super::page::{Page, PageRequest};
 use domain::AccountId;
+use domain::search::List;
 use domain::velocity::Block;
 use store::{PausedBlock, Store};
 
@@ -14,12 +16,15 @@ pub struct Velocity {
 }
 
 impl Velocity {
-    /// The blocks that are paused now, the latest first.
-    pub async fn paused(self) -> Result<Vec<PausedBlock>> {
-        Ok(self
+    /// Returns a page of the blocks that are paused now, the latest first.
+    pub async fn paused(self, request: &PageRequest) -> Result<Page<PausedBlock>> {
+        let now_ms = self.actor.clock().now_ms();
+        let behind = request.behind(List::PausedBlocks, "")?;
+        let rows = self
             .store
-            .paused_blocks(self.actor.clock().now_ms())
-            .await?)
+            .paused_blocks(now_ms, behind, request.rows())
+            .await?;
+        Ok(request.page(List::PausedBlocks, "", rows))
     }
 
     /// Ends a pause; a running server sends there again within a second.

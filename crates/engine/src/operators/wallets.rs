@@ -1,9 +1,11 @@
 //! The commands about wallets: credit, correct, look at the ledger.
 
-use super::accounts::account;
+use super::accounts::{account, scope_of};
 use super::actor::Actor;
 use super::error::{OperationError, Result, checked};
+use super::page::{Page, PageRequest};
 use crate::context::random::Random;
+use domain::search::List;
 use domain::{AccountId, Component, MessageId, Money};
 use store::{Credited, EntryKind, LedgerEntry, Store};
 
@@ -47,10 +49,18 @@ impl Wallets {
         outcome(&self.store, id, amount, component, credited).await
     }
 
-    /// The latest ledger entries of an account, newest first.
-    pub async fn statement(self, id: AccountId, limit: u32) -> Result<Vec<LedgerEntry>> {
+    /// Returns a page of the ledger entries of an account. The newest message or credit comes first, and a refund stands
+    /// with the charge of its message.
+    pub async fn statement(
+        self,
+        id: AccountId,
+        request: &PageRequest,
+    ) -> Result<Page<LedgerEntry>> {
         account(&self.store, id).await?;
-        Ok(self.store.statement(id, limit).await?)
+        let scope = scope_of(Some(id));
+        let behind = request.behind(List::Statement, &scope)?;
+        let rows = self.store.statement(id, behind, request.rows()).await?;
+        Ok(request.page(List::Statement, &scope, rows))
     }
 }
 

@@ -79,7 +79,7 @@ async fn messages(store: &Store, sends: &[Send]) -> Vec<(MessageId, Send)> {
 }
 
 async fn statement(store: &Store, account: domain::AccountId) -> Vec<LedgerEntry> {
-    store.statement(account, 1_000_000).await.unwrap()
+    store.statement(account, None, u32::MAX).await.unwrap()
 }
 
 /// Looks for whatever is wrong.
@@ -106,7 +106,7 @@ pub(crate) async fn check(outside: &Outside, store: &Store) -> Vec<String> {
     for account in ACCOUNTS {
         ledger.extend(statement(store, account).await);
     }
-    let dead = store.dead_origins().await.unwrap();
+    let dead = store.dead_origins(None, u32::MAX).await.unwrap();
     let dead = dead.into_iter().map(|dead| (dead.origin, dead.callbacks));
     let mut dead_at: BTreeMap<String, i64> = BTreeMap::new();
     for (origin, count) in dead {

@@ -3,6 +3,7 @@
 use super::answer::{Answer, Failure, pairs};
 use super::arguments::{account_id, amount};
 use super::context::Context;
+use super::list::{PageArgs, Row};
 use crate::format::{Naira, lagos_time};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
@@ -25,9 +26,14 @@ pub(super) enum Account {
         #[arg(long)]
         email: String,
     },
-    /// List all accounts
-    #[command(after_help = "Example: ogene account list --json")]
-    List,
+    /// List all accounts, newest first
+    #[command(
+        after_help = "Examples: ogene account list --json\n          ogene account list --limit 20"
+    )]
+    List {
+        #[command(flatten)]
+        page: PageArgs,
+    },
     /// Show one account with its balances
     #[command(after_help = "Example: ogene account show --account 1882399170363392")]
     Show(Which),
@@ -101,9 +107,9 @@ impl Account {
                 let account = operations.accounts().create(&name, &email).await?;
                 shown(&account, None, More::default())
             }
-            Self::List => {
-                let accounts = operations.accounts().list().await?;
-                listed(&accounts)
+            Self::List { page } => {
+                let read = async |request| operations.accounts().list(&request).await;
+                page.print(context, COLUMNS, read, listed).await
             }
             Self::Show(which) => show(&operations, which.account).await,
             Self::Limit { which, per_day } => {
@@ -252,30 +258,26 @@ fn shown(account: &domain::Account, purse: Option<&Purse>, more: More) -> Result
     Answer::new(pairs(&lines), &json)
 }
 
-fn listed(accounts: &[domain::Account]) -> Result<Answer, Failure> {
-    let json: Vec<_> = accounts
-        .iter()
-        .map(|account| AccountJson::new(account, None))
-        .collect();
-    let row = |account: &AccountJson<'_>| {
-        [
-            account.user_id.clone(),
-            account.account_status.to_owned(),
-            account.verification_level.to_owned(),
-            account.created_at.clone(),
-            account.email.to_owned(),
-            account.name.to_owned(),
-        ]
-    };
-    let names = [
-        "USER_ID",
-        "STATUS",
-        "VERIFICATION",
-        "CREATED",
-        "EMAIL",
-        "NAME",
+const COLUMNS: [&str; 6] = [
+    "USER_ID",
+    "STATUS",
+    "VERIFICATION",
+    "CREATED",
+    "EMAIL",
+    "NAME",
+];
+
+fn listed(account: &domain::Account) -> Result<Row<6>, Failure> {
+    let json = AccountJson::new(account, None);
+    let cells = [
+        json.user_id.clone(),
+        json.account_status.to_owned(),
+        json.verification_level.to_owned(),
+        json.created_at.clone(),
+        json.email.to_owned(),
+        json.name.to_owned(),
     ];
-    Answer::list(names, &json, row)
+    Row::new(&json, cells)
 }
 
 /// The total, then each component, as the API names them.

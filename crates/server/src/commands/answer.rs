@@ -27,16 +27,6 @@ impl Answer {
         })
     }
 
-    /// A table with a row for each of `all`, which machines are given as a list.
-    pub(super) fn list<T: Serialize, const N: usize>(
-        names: [&str; N],
-        all: &[T],
-        row: impl Fn(&T) -> [String; N],
-    ) -> Result<Self, Failure> {
-        let rows: Vec<_> = all.iter().map(row).collect();
-        Self::new(table(names, &rows), &all)
-    }
-
     /// The same answer, with the exit code of a command that failed: for questions that scripts ask.
     pub(super) fn failing(self) -> Self {
         Self {

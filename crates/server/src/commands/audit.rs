@@ -3,6 +3,7 @@
 use super::answer::{Answer, Failure};
 use super::arguments::account_id;
 use super::context::Context;
+use super::list::{PageArgs, Row};
 use crate::format::lagos_time;
 use clap::Args;
 use domain::AccountId;
@@ -19,37 +20,39 @@ pub(super) struct Audit {
     /// Only what is about this account
     #[arg(long, value_name = "ID", value_parser = account_id)]
     account: Option<AccountId>,
-    /// At most so many, the latest first
-    #[arg(long, default_value_t = 50, value_name = "N")]
-    limit: u32,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 impl Audit {
     pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
         let operations = context.open().await?;
-        let entries = operations.audit().list(self.account, self.limit).await?;
-        let json = entries.iter().map(EntryJson::read);
-        let json: Vec<_> = json.collect::<Result<_, serde_json::Error>>()?;
-        let names = [
-            "NUMBER", "AT", "WHO", "WHAT", "USER_ID", "OBJECT", "BEFORE", "AFTER",
-        ];
-        let or_dash = |text: &str| match text {
-            "" | "null" => "-".to_owned(),
-            text => text.to_owned(),
-        };
-        Answer::list(names, &json, |entry| {
-            [
-                entry.number.to_string(),
-                entry.at.clone(),
-                entry.who.to_owned(),
-                entry.what.to_owned(),
-                or_dash(entry.user_id.as_deref().unwrap_or_default()),
-                or_dash(entry.object),
-                or_dash(entry.before.get()),
-                or_dash(entry.after.get()),
-            ]
-        })
+        let read = async |request| operations.audit().list(self.account, &request).await;
+        self.page.print(context, COLUMNS, read, listed).await
     }
+}
+
+const COLUMNS: [&str; 8] = [
+    "NUMBER", "AT", "WHO", "WHAT", "USER_ID", "OBJECT", "BEFORE", "AFTER",
+];
+
+fn listed(entry: &AuditEntry) -> Result<Row<8>, Failure> {
+    let entry = EntryJson::read(entry)?;
+    let or_dash = |text: &str| match text {
+        "" | "null" => "-".to_owned(),
+        text => text.to_owned(),
+    };
+    let cells = [
+        entry.number.to_string(),
+        entry.at.clone(),
+        entry.who.to_owned(),
+        entry.what.to_owned(),
+        or_dash(entry.user_id.as_deref().unwrap_or_default()),
+        or_dash(entry.object),
+        or_dash(entry.before.get()),
+        or_dash(entry.after.get()),
+    ];
+    Row::new(&entry, cells)
 }
 
 #[derive(Serialize)]

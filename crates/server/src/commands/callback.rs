@@ -5,6 +5,7 @@ mod secret;
 use super::answer::{Answer, Failure};
 use super::arguments::account_id;
 use super::context::Context;
+use super::list::{PageArgs, Row};
 use crate::format::lagos_time;
 use clap::{Args, Subcommand};
 use domain::{AccountId, MessageId};
@@ -25,9 +26,8 @@ pub(super) enum Callback {
         /// The callbacks of this account, one by one, the latest first
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: Option<AccountId>,
-        /// At most so many of them
-        #[arg(long, default_value_t = 50, value_name = "N", requires = "account")]
-        limit: u32,
+        #[command(flatten)]
+        page: PageArgs,
     },
     /// Make dead callbacks again, from their first attempt on
     #[command(
@@ -40,7 +40,7 @@ pub(super) enum Callback {
     #[command(
         after_help = "RESULT is the HTTP status, or why there was none: bad_url, unresolved, forbidden (an address that \
         may not be called), unreachable, tls, timed_out, broken. A callback that was taken at once is not among them. They \
-        are kept for 14 days.\n\n\
+        are kept for 14 days. The latest messages come first.\n\n\
         Examples: ogene callback attempts --account 1882399170363392\n          \
         ogene callback attempts --account 1882399170363392 --message 019a5c1e-9f00-7abc-8000-000000000001"
     )]
@@ -51,9 +51,8 @@ pub(super) enum Callback {
         /// Only those of this message
         #[arg(long, value_name = "ID")]
         message: Option<MessageId>,
-        /// At most so many, the latest messages first
-        #[arg(long, default_value_t = 50, value_name = "N")]
-        limit: u32,
+        #[command(flatten)]
+        page: PageArgs,
     },
     /// Secrets that callbacks are signed with (Standard Webhooks): create, rotate, list, revoke
     #[command(subcommand)]
@@ -84,20 +83,28 @@ impl Callback {
             Self::Attempts {
                 account,
                 message,
-                limit,
-            } => attempts(
-                &operations
-                    .callbacks()
-                    .attempts(account, message, limit)
-                    .await?,
-            ),
-            Self::Secret(secret) => secret.run(&operations).await,
+                page,
+            } => {
+                let read = async |request| {
+                    let callbacks = operations.callbacks();
+                    callbacks.attempts(account, message, &request).await
+                };
+                page.print(context, ATTEMPT_COLUMNS, read, attempt).await
+            }
+            Self::Secret(secret) => secret.run(context, &operations).await,
             Self::Dead {
                 account: Some(account),
-                limit,
-            } => one_by_one(&operations.callbacks().dead(account, limit).await?),
-            Self::Dead { account: None, .. } => {
-                by_origin(&operations.callbacks().dead_origins().await?)
+                page,
+            } => {
+                let read = async |request| operations.callbacks().dead(account, &request).await;
+                page.print(context, DEAD_COLUMNS, read, dead).await
+            }
+            Self::Dead {
+                account: None,
+                page,
+            } => {
+                let read = async |request| operations.callbacks().dead_origins(&request).await;
+                page.print(context, ORIGIN_COLUMNS, read, origin).await
             }
             Self::Replay(which) => {
                 let which = Replay {
@@ -138,18 +145,18 @@ impl<'a> From<&'a DeadOrigin> for OriginJson<'a> {
     }
 }
 
-fn by_origin(dead: &[DeadOrigin]) -> Result<Answer, Failure> {
-    let json: Vec<_> = dead.iter().map(OriginJson::from).collect();
-    let names = ["USER_ID", "ENVIRONMENT", "CALLBACKS", "OLDEST", "ORIGIN"];
-    Answer::list(names, &json, |dead| {
-        [
-            dead.user_id.clone(),
-            dead.environment.to_owned(),
-            dead.callbacks.to_string(),
-            dead.oldest.clone(),
-            dead.origin.to_owned(),
-        ]
-    })
+const ORIGIN_COLUMNS: [&str; 5] = ["USER_ID", "ENVIRONMENT", "CALLBACKS", "OLDEST", "ORIGIN"];
+
+fn origin(dead: &DeadOrigin) -> Result<Row<5>, Failure> {
+    let dead = OriginJson::from(dead);
+    let cells = [
+        dead.user_id.clone(),
+        dead.environment.to_owned(),
+        dead.callbacks.to_string(),
+        dead.oldest.clone(),
+        dead.origin.to_owned(),
+    ];
+    Row::new(&dead, cells)
 }
 
 #[derive(Serialize)]
@@ -177,26 +184,26 @@ impl<'a> From<&'a DeadCallback> for DeadJson<'a> {
     }
 }
 
-fn one_by_one(dead: &[DeadCallback]) -> Result<Answer, Failure> {
-    let json: Vec<_> = dead.iter().map(DeadJson::from).collect();
-    let names = [
-        "MESSAGE_ID",
-        "RECIPIENT",
-        "STATUS",
-        "ATTEMPTS",
-        "DUE",
-        "ORIGIN",
+const DEAD_COLUMNS: [&str; 6] = [
+    "MESSAGE_ID",
+    "RECIPIENT",
+    "STATUS",
+    "ATTEMPTS",
+    "DUE",
+    "ORIGIN",
+];
+
+fn dead(dead: &DeadCallback) -> Result<Row<6>, Failure> {
+    let dead = DeadJson::from(dead);
+    let cells = [
+        dead.message_id.clone(),
+        dead.recipient.clone(),
+        dead.delivery_status.to_owned(),
+        dead.attempts.to_string(),
+        dead.due_at.clone(),
+        dead.origin.to_owned(),
     ];
-    Answer::list(names, &json, |dead| {
-        [
-            dead.message_id.clone(),
-            dead.recipient.clone(),
-            dead.delivery_status.to_owned(),
-            dead.attempts.to_string(),
-            dead.due_at.clone(),
-            dead.origin.to_owned(),
-        ]
-    })
+    Row::new(&dead, cells)
 }
 
 #[derive(Serialize)]
@@ -224,26 +231,26 @@ impl<'a> From<&'a CallbackAttempt> for AttemptJson<'a> {
     }
 }
 
-fn attempts(kept: &[CallbackAttempt]) -> Result<Answer, Failure> {
-    let json: Vec<_> = kept.iter().map(AttemptJson::from).collect();
-    let names = [
-        "MESSAGE_ID",
-        "RECIPIENT",
-        "ATTEMPT",
-        "MADE",
-        "RESULT",
-        "TOOK_MS",
-        "ANSWER",
+const ATTEMPT_COLUMNS: [&str; 7] = [
+    "MESSAGE_ID",
+    "RECIPIENT",
+    "ATTEMPT",
+    "MADE",
+    "RESULT",
+    "TOOK_MS",
+    "ANSWER",
+];
+
+fn attempt(kept: &CallbackAttempt) -> Result<Row<7>, Failure> {
+    let kept = AttemptJson::from(kept);
+    let cells = [
+        kept.message_id.clone(),
+        kept.recipient.clone(),
+        kept.attempt.to_string(),
+        kept.made_at.clone(),
+        kept.result.to_owned(),
+        kept.took_ms.to_string(),
+        kept.answer.to_owned(),
     ];
-    Answer::list(names, &json, |kept| {
-        [
-            kept.message_id.clone(),
-            kept.recipient.clone(),
-            kept.attempt.to_string(),
-            kept.made_at.clone(),
-            kept.result.to_owned(),
-            kept.took_ms.to_string(),
-            kept.answer.to_owned(),
-        ]
-    })
+    Row::new(&kept, cells)
 }

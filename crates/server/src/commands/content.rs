@@ -2,10 +2,11 @@
 
 use super::answer::{Answer, Failure};
 use super::context::Context;
+use super::list::{PageArgs, Row};
 use crate::format::lagos_time;
 use clap::Subcommand;
 use domain::{Prohibited, Text};
-use engine::operators::{ContentRule, Operations};
+use engine::operators::Phrase;
 use serde::Serialize;
 use serde_json::json;
 
@@ -26,9 +27,12 @@ pub(super) enum Content {
         /// The phrase as it is listed, whatever its case
         phrase: String,
     },
-    /// List all phrases, with those of the configuration
+    /// List all phrases: those of the configuration, then those that were added
     #[command(after_help = "Example: ogene content list")]
-    List,
+    List {
+        #[command(flatten)]
+        page: PageArgs,
+    },
     /// Say whether a text would be refused, and for which phrase
     #[command(
         after_help = "Exits with 1 where the text would be refused. What makes a text transactional (API-2013) is not \
@@ -58,9 +62,14 @@ impl Content {
                 let text = format!("`{phrase}` is no rule any more.");
                 Answer::new(text, &json!({ "phrase": phrase }))
             }
-            Self::List => listed(&rules(&operations, &configured).await?),
+            Self::List { page } => {
+                let read = async |request| operations.content().list(&configured, &request).await;
+                page.print(context, ["ADDED", "PHRASE"], read, listed).await
+            }
             Self::Test { text, unicode } => {
-                tested(&text, unicode, &rules(&operations, &configured).await?)
+                let phrases = operations.content().all(&configured).await?;
+                let rules: Vec<_> = phrases.iter().map(RuleJson::from).collect();
+                tested(&text, unicode, &rules)
             }
         }
     }
@@ -73,31 +82,18 @@ struct RuleJson {
     added_at: Option<String>,
 }
 
-impl From<ContentRule> for RuleJson {
-    fn from(rule: ContentRule) -> Self {
+impl From<&Phrase> for RuleJson {
+    fn from(rule: &Phrase) -> Self {
         Self {
-            phrase: rule.phrase,
-            added_at: Some(lagos_time(rule.added_at_ms)),
+            phrase: rule.phrase.clone(),
+            added_at: rule.added_at_ms.map(lagos_time),
         }
     }
 }
 
-/// The phrases of the configuration, then those that were added.
-async fn rules(operations: &Operations, configured: &Prohibited) -> Result<Vec<RuleJson>, Failure> {
-    let of_file = configured.phrases().map(|phrase| RuleJson {
-        phrase: phrase.to_owned(),
-        added_at: None,
-    });
-    let added = operations.content().list().await?;
-    Ok(of_file
-        .chain(added.into_iter().map(RuleJson::from))
-        .collect())
-}
-
-fn listed(rules: &[RuleJson]) -> Result<Answer, Failure> {
-    Answer::list(["ADDED", "PHRASE"], rules, |rule| {
-        [place(rule).to_owned(), rule.phrase.clone()]
-    })
+fn listed(phrase: &Phrase) -> Result<Row<2>, Failure> {
+    let rule = RuleJson::from(phrase);
+    Row::new(&rule, [place(&rule).to_owned(), rule.phrase.clone()])
 }
 
 /// Since when a rule holds, or where it stands.

@@ -12,9 +12,10 @@ use crate::app;
 use crate::config::Config;
 use crate::logs;
 use clap::Args;
+use domain::search::MAX_LIMIT;
 use domain::token::Terms;
 use domain::{AccountId, Component, Money, SenderStatus};
-use engine::operators::Operations;
+use engine::operators::{Operations, PageRequest};
 use life::{Caller, SENDER_ID};
 use smpp::simulator::{Delay, Script, Smsc, parse_rule};
 use std::io::{self, Write};
@@ -179,16 +180,17 @@ fn configuration(smsc: SocketAddr) -> String {
 
 /// An account with credit and an approved sender ID, made once for a directory, and a new token.
 async fn prepare(operations: &Operations) -> Result<(AccountId, String), Failure> {
-    let accounts = operations.accounts().list().await?;
-    let account = match accounts.iter().find(|account| account.email == EMAIL) {
-        Some(account) => account.id,
+    let account = match found(operations).await? {
+        Some(account) => account,
         None => operations.accounts().create("Demo", EMAIL).await?.id,
     };
     operations
         .wallets()
         .credit(account, CREDIT, "demo", Component::SmsWallet)
         .await?;
-    if operations.senders().list(Some(account)).await?.is_empty() {
+    let senders = operations.senders();
+    let senders = senders.list(Some(account), &PageRequest::default()).await?;
+    if senders.items.is_empty() {
         operations
             .senders()
             .register(account, SENDER_ID, "The demo", false)
@@ -204,6 +206,20 @@ async fn prepare(operations: &Operations) -> Result<(AccountId, String), Failure
         .create(account, "demo", Terms::default())
         .await?;
     Ok((account, token))
+}
+
+/// Returns the account that an earlier demo made.
+async fn found(operations: &Operations) -> Result<Option<AccountId>, Failure> {
+    let mut request = PageRequest::default();
+    loop {
+        let page = operations.accounts().list(&request).await?;
+        let mut accounts = page.items.iter();
+        let account = accounts.find(|account| account.email == EMAIL);
+        if account.is_some() || page.next.is_none() {
+            return Ok(account.map(|account| account.id));
+        }
+        request = PageRequest::new(MAX_LIMIT, page.next);
+    }
 }
 
 #[cfg(test)]

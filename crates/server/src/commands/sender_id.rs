@@ -3,10 +3,11 @@
 use super::answer::{Answer, Failure, table};
 use super::arguments::account_id;
 use super::context::Context;
+use super::list::{PageArgs, Row};
 use crate::format::lagos_time;
 use clap::{Args, Subcommand};
 use domain::{AccountId, SenderStatus};
-use engine::operators::Operations;
+use engine::operators::{Operations, RegisteredSender};
 use serde::Serialize;
 
 #[derive(Subcommand)]
@@ -48,12 +49,14 @@ pub(super) enum SenderId {
         after_help = "Example: ogene sender-id suspend --account 1882399170363392 --sender-id AdaFoods"
     )]
     Suspend(Which),
-    /// List sender IDs
+    /// List sender IDs, account by account, those registered last first
     #[command(after_help = "Example: ogene sender-id list --account 1882399170363392")]
     List {
         /// Only those of this account
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: Option<AccountId>,
+        #[command(flatten)]
+        page: PageArgs,
     },
 }
 
@@ -97,10 +100,13 @@ impl SenderId {
                 set(which, SenderStatus::Rejected, Some(&reason)).await
             }
             Self::Suspend(which) => set(which, SenderStatus::Suspended, None).await,
-            Self::List { account } => {
-                let senders = operations.senders().list(account).await?;
-                let json: Vec<_> = senders.iter().map(SenderJson::from).collect();
-                Answer::new(lines(&json), &json)
+            Self::List { account, page } => {
+                let read = async |request| operations.senders().list(account, &request).await;
+                let row = |found: &RegisteredSender| {
+                    let json = SenderJson::from(found);
+                    Row::new(&json, cells(&json))
+                };
+                page.print(context, COLUMNS, read, row).await
             }
         }
     }
@@ -108,18 +114,10 @@ impl SenderId {
 
 /// One sender ID after a change, as it now stands.
 async fn shown(operations: &Operations, which: &Which) -> Result<Answer, Failure> {
-    let senders = operations.senders().list(Some(which.account)).await?;
-    let key = domain::sender::key(&which.sender_id);
-    let found = senders
-        .iter()
-        .find(|(_, sender)| domain::sender::key(&sender.name) == key);
-    let json = found.map(SenderJson::from).ok_or_else(|| {
-        Failure::new(format!(
-            "the account {} has no sender ID {:?}",
-            which.account, which.sender_id
-        ))
-    })?;
-    Answer::new(lines(std::slice::from_ref(&json)), &json)
+    let Which { account, sender_id } = which;
+    let found = operations.senders().show(*account, sender_id).await?;
+    let json = SenderJson::from(&found);
+    Answer::new(table(COLUMNS, &[cells(&json)]), &json)
 }
 
 #[derive(Serialize)]
@@ -133,10 +131,11 @@ struct SenderJson<'a> {
     rejection_reason: Option<&'a str>,
 }
 
-impl<'a> From<&'a (AccountId, domain::SenderId)> for SenderJson<'a> {
-    fn from((account, sender): &'a (AccountId, domain::SenderId)) -> Self {
+impl<'a> From<&'a RegisteredSender> for SenderJson<'a> {
+    fn from(found: &'a RegisteredSender) -> Self {
+        let sender = &found.sender;
         Self {
-            user_id: account.to_string(),
+            user_id: found.account.to_string(),
             sender_id: &sender.name,
             status: sender.status.as_str(),
             purpose: &sender.purpose,
@@ -147,33 +146,28 @@ impl<'a> From<&'a (AccountId, domain::SenderId)> for SenderJson<'a> {
     }
 }
 
-fn lines(senders: &[SenderJson<'_>]) -> String {
-    let row = |sender: &SenderJson<'_>| {
-        let kind = if sender.international {
-            "international"
-        } else {
-            "national"
-        };
-        let remark = sender.rejection_reason.unwrap_or(sender.purpose);
-        [
-            sender.user_id.clone(),
-            sender.sender_id.to_owned(),
-            sender.status.to_owned(),
-            kind.to_owned(),
-            sender.approved_at.clone().unwrap_or_else(|| "-".to_owned()),
-            remark.to_owned(),
-        ]
+const COLUMNS: [&str; 6] = [
+    "USER_ID",
+    "SENDER_ID",
+    "STATUS",
+    "KIND",
+    "APPROVED",
+    "PURPOSE OR REASON",
+];
+
+fn cells(sender: &SenderJson<'_>) -> [String; 6] {
+    let kind = if sender.international {
+        "international"
+    } else {
+        "national"
     };
-    let rows: Vec<_> = senders.iter().map(row).collect();
-    table(
-        [
-            "USER_ID",
-            "SENDER_ID",
-            "STATUS",
-            "KIND",
-            "APPROVED",
-            "PURPOSE OR REASON",
-        ],
-        &rows,
-    )
+    let remark = sender.rejection_reason.unwrap_or(sender.purpose);
+    [
+        sender.user_id.clone(),
+        sender.sender_id.to_owned(),
+        sender.status.to_owned(),
+        kind.to_owned(),
+        sender.approved_at.clone().unwrap_or_else(|| "-".to_owned()),
+        remark.to_owned(),
+    ]
 }

@@ -3,6 +3,7 @@
 use super::answer::{Answer, Failure, pairs};
 use super::arguments::account_id;
 use super::context::Context;
+use super::list::{PageArgs, Row};
 use crate::config::duration;
 use crate::format::{lagos_time, parse_lagos_time};
 use clap::{Args, Subcommand};
@@ -34,12 +35,14 @@ pub(super) enum Token {
         #[command(flatten)]
         terms: TermsArgs,
     },
-    /// List tokens, without the tokens themselves
+    /// List tokens, without the tokens themselves: account by account, newest first
     #[command(after_help = "Example: ogene token list --account 1882399170363392")]
     List {
         /// Only those of this account
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: Option<AccountId>,
+        #[command(flatten)]
+        page: PageArgs,
     },
     /// Revoke a token: within a second it is good for nothing
     #[command(
@@ -103,7 +106,10 @@ impl Token {
                 let (info, token) = operations.tokens().create(account, &name, terms).await?;
                 created(&info, &token)
             }
-            Self::List { account } => listed(&operations.tokens().list(account).await?),
+            Self::List { account, page } => {
+                let read = async |request| operations.tokens().list(account, &request).await;
+                page.print(context, COLUMNS, read, listed).await
+            }
             Self::Revoke { id } => {
                 operations.tokens().revoke(&id).await?;
                 let json = json!({ "token_id": id, "revoked": true });
@@ -178,24 +184,20 @@ fn created(info: &TokenInfo, token: &str) -> Result<Answer, Failure> {
     )
 }
 
-fn listed(tokens: &[TokenInfo]) -> Result<Answer, Failure> {
-    let json: Vec<_> = tokens
-        .iter()
-        .map(|info| TokenJson::new(info, None))
-        .collect();
-    let row = |token: &TokenJson<'_>| {
-        [
-            token.token_id.to_owned(),
-            token.user_id.clone(),
-            token.created_at.clone(),
-            token.expiry(),
-            token.revoked_at.clone().unwrap_or_else(|| "-".to_owned()),
-            token.origins(),
-            token.name.to_owned(),
-        ]
-    };
-    let names = [
-        "TOKEN_ID", "USER_ID", "CREATED", "EXPIRES", "REVOKED", "ALLOWED", "NAME",
+const COLUMNS: [&str; 7] = [
+    "TOKEN_ID", "USER_ID", "CREATED", "EXPIRES", "REVOKED", "ALLOWED", "NAME",
+];
+
+fn listed(info: &TokenInfo) -> Result<Row<7>, Failure> {
+    let token = TokenJson::new(info, None);
+    let cells = [
+        token.token_id.to_owned(),
+        token.user_id.clone(),
+        token.created_at.clone(),
+        token.expiry(),
+        token.revoked_at.clone().unwrap_or_else(|| "-".to_owned()),
+        token.origins(),
+        token.name.to_owned(),
     ];
-    Answer::list(names, &json, row)
+    Row::new(&token, cells)
 }

@@ -3,6 +3,7 @@
 use super::answer::{Answer, Failure};
 use super::arguments::account_id;
 use super::context::Context;
+use super::list::{PageArgs, Row};
 use crate::format::lagos_time;
 use clap::Subcommand;
 use domain::AccountId;
@@ -13,12 +14,15 @@ use serde_json::json;
 
 #[derive(Subcommand)]
 pub(super) enum Velocity {
-    /// List the blocks of numbers that are paused now, and for which account
+    /// List the blocks of numbers that are paused now, and for which account, the latest first
     #[command(
         after_help = "A block is all numbers that differ in their last three digits. It is paused where an account sends \
         more than `velocity.per_block_per_hour` there.\n\nExample: ogene velocity list"
     )]
-    List,
+    List {
+        #[command(flatten)]
+        page: PageArgs,
+    },
     /// End a pause: within a second the account may send there again, counted from nothing
     #[command(
         after_help = "Example: ogene velocity release --account 1882399170363392 --block 2348031234"
@@ -37,7 +41,10 @@ impl Velocity {
     pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
         let operations = context.open().await?;
         match self {
-            Self::List => listed(&operations.velocity().paused().await?),
+            Self::List { page } => {
+                let read = async |request| operations.velocity().paused(&request).await;
+                page.print(context, COLUMNS, read, listed).await
+            }
             Self::Release { account, block } => {
                 operations.velocity().release(account, block).await?;
                 let json = json!({ "user_id": account.to_string(), "block": block.to_string() });
@@ -66,15 +73,15 @@ impl From<&PausedBlock> for PausedJson {
     }
 }
 
-fn listed(paused: &[PausedBlock]) -> Result<Answer, Failure> {
-    let json: Vec<_> = paused.iter().map(PausedJson::from).collect();
-    let names = ["USER_ID", "BLOCK", "PAUSED", "UNTIL"];
-    Answer::list(names, &json, |paused| {
-        [
-            paused.user_id.clone(),
-            paused.block.clone(),
-            paused.paused_at.clone(),
-            paused.until.clone(),
-        ]
-    })
+const COLUMNS: [&str; 4] = ["USER_ID", "BLOCK", "PAUSED", "UNTIL"];
+
+fn listed(paused: &PausedBlock) -> Result<Row<4>, Failure> {
+    let paused = PausedJson::from(paused);
+    let cells = [
+        paused.user_id.clone(),
+        paused.block.clone(),
+        paused.paused_at.clone(),
+        paused.until.clone(),
+    ];
+    Row::new(&paused, cells)
 }

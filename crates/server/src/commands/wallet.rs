@@ -3,15 +3,13 @@
 use super::answer::{Answer, Failure};
 use super::arguments::{account_id, amount};
 use super::context::Context;
+use super::list::{PageArgs, Row};
 use crate::format::{Naira, lagos_time};
 use clap::Subcommand;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use domain::{AccountId, Component, Money};
 use serde::Serialize;
 use store::{EntryKind, LedgerEntry};
-
-/// Entries of a statement where none are asked for.
-const STATEMENT_ENTRIES: u32 = 100;
 
 #[derive(Subcommand)]
 pub(super) enum Wallet {
@@ -57,15 +55,15 @@ pub(super) enum Wallet {
         #[arg(long, default_value = "sms_wallet", value_parser = components())]
         component: Component,
     },
-    /// Show the latest entries of an account's ledger
-    #[command(after_help = "Example: ogene wallet statement --account 1882399170363392 --limit 20")]
+    /// Show the entries of an account's ledger: the newest message or credit first
+    #[command(after_help = "A refund stands with the charge of its message.\n\n\
+        Example: ogene wallet statement --account 1882399170363392 --limit 20")]
     Statement {
         /// The account's `user_id`
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: AccountId,
-        /// Entries at most, the latest first
-        #[arg(long, value_name = "N", default_value_t = STATEMENT_ENTRIES)]
-        limit: u32,
+        #[command(flatten)]
+        page: PageArgs,
     },
 }
 
@@ -130,9 +128,9 @@ impl Wallet {
                 let text = format!("{done} {amount} NGN from {account}. Balance: {balance} NGN.");
                 Answer::new(text, &json)
             }
-            Self::Statement { account, limit } => {
-                let entries = operations.wallets().statement(account, limit).await?;
-                stated(&entries)
+            Self::Statement { account, page } => {
+                let read = async |request| operations.wallets().statement(account, &request).await;
+                page.print(context, COLUMNS, read, stated).await
             }
         }
     }
@@ -196,30 +194,29 @@ impl<'a> From<&'a LedgerEntry> for EntryJson<'a> {
     }
 }
 
-fn stated(entries: &[LedgerEntry]) -> Result<Answer, Failure> {
-    let json: Vec<_> = entries.iter().map(EntryJson::from).collect();
-    let row = |entry: &EntryJson<'_>| {
-        let subject = [
-            entry.reference.map(str::to_owned),
-            entry.message_id.clone(),
-            entry.recipient.clone(),
-        ];
-        [
-            entry.at.clone(),
-            entry.kind.to_owned(),
-            entry.component.to_owned(),
-            format!("{:>14}", entry.amount.0.to_string()),
-            subject.into_iter().flatten().collect::<Vec<_>>().join(" "),
-        ]
-    };
-    let names = [
-        "AT",
-        "KIND",
-        "COMPONENT",
-        "        AMOUNT",
-        "REFERENCE OR MESSAGE",
+const COLUMNS: [&str; 5] = [
+    "AT",
+    "KIND",
+    "COMPONENT",
+    "        AMOUNT",
+    "REFERENCE OR MESSAGE",
+];
+
+fn stated(entry: &LedgerEntry) -> Result<Row<5>, Failure> {
+    let entry = EntryJson::from(entry);
+    let subject = [
+        entry.reference.map(str::to_owned),
+        entry.message_id.clone(),
+        entry.recipient.clone(),
     ];
-    Answer::list(names, &json, row)
+    let cells = [
+        entry.at.clone(),
+        entry.kind.to_owned(),
+        entry.component.to_owned(),
+        format!("{:>14}", entry.amount.0.to_string()),
+        subject.into_iter().flatten().collect::<Vec<_>>().join(" "),
+    ];
+    Row::new(&entry, cells)
 }
 
 fn components() -> impl TypedValueParser<Value = Component> {

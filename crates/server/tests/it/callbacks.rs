@@ -4,7 +4,7 @@ use crate::kit::http::Request;
 use crate::kit::receiver::{Call, Reaction, Receiver};
 use crate::kit::wire::{self, receipt, rule};
 use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, Setup, operations, to, until, with};
-use engine::operators::Replay;
+use engine::operators::{PageRequest, Replay};
 use serde_json::json;
 use smpp::ReceiptState;
 use smpp::simulator::{Fate, Script};
@@ -201,9 +201,10 @@ async fn a_dead_callback_is_kept_until_an_operator_replays_it() {
     let dead = until("the callback is dead", async || {
         operations(&store)
             .callbacks()
-            .dead_origins()
+            .dead_origins(&PageRequest::default())
             .await
             .unwrap()
+            .items
             .pop()
     })
     .await;
@@ -216,10 +217,9 @@ async fn a_dead_callback_is_kept_until_an_operator_replays_it() {
     assert_eq!(replayed.unwrap(), 1);
     let again = receiver.called(2).await.remove(1);
     assert_eq!(again.text, refused.text);
-    assert_eq!(
-        operations(&store).callbacks().dead_origins().await.unwrap(),
-        []
-    );
+    let dead = operations(&store).callbacks();
+    let dead = dead.dead_origins(&PageRequest::default()).await.unwrap();
+    assert_eq!(dead.items, []);
     store.close().await;
     ogene.end().await;
 }
@@ -335,9 +335,9 @@ async fn failed_attempts_are_kept_with_the_final_one() {
         until("the attempts are kept", async || {
             let kept = operations(&store)
                 .callbacks()
-                .attempts(ogene.shop.id, message, 99)
+                .attempts(ogene.shop.id, message, &PageRequest::default())
                 .await;
-            let kept = kept.expect("an answer");
+            let kept = kept.expect("an answer").items;
             (kept.len() >= count).then_some(kept)
         })
         .await

@@ -3,6 +3,7 @@
 
 use crate::kit::http::Request;
 use crate::kit::{AIRTEL, GLO, MTN, Ogene, Setup, operations, to, until};
+use engine::operators::PageRequest;
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -113,9 +114,10 @@ async fn a_block_that_gets_too_much_is_paused_until_it_is_released() {
     let store = ogene.store().await;
     let paused = operations(&store)
         .velocity()
-        .paused()
+        .paused(&PageRequest::default())
         .await
-        .expect("a list");
+        .expect("a list")
+        .items;
     assert_eq!(paused.len(), 1);
     assert_eq!(paused[0].block.to_string(), "2348031234***");
     let released = operations(&store)
@@ -124,9 +126,10 @@ async fn a_block_that_gets_too_much_is_paused_until_it_is_released() {
     released.await.expect("released");
     let audit = operations(&store)
         .audit()
-        .list(Some(ogene.shop.id), 2)
+        .list(Some(ogene.shop.id), &PageRequest::default())
         .await
-        .expect("entries");
+        .expect("entries")
+        .items;
     store.close().await;
     assert_eq!(audit[0].verb, "velocity.release");
     assert_eq!(audit[1].verb, "velocity.pause");
@@ -186,9 +189,10 @@ async fn limits_of_the_configuration_are_in_the_audit_once() {
     let store = ogene.store().await;
     let entries = operations(&store)
         .audit()
-        .list(None, 100)
+        .list(None, &PageRequest::default())
         .await
-        .expect("entries");
+        .expect("entries")
+        .items;
     store.close().await;
     let of_limits = entries.iter().filter(|one| one.verb == "limits.configure");
     let [entry] = of_limits.collect::<Vec<_>>()[..] else {

@@ -82,6 +82,12 @@ impl Installation {
         serde_json::from_slice(&output.stdout).expect("one JSON value")
     }
 
+    /// Returns the rows of a list.
+    pub(super) fn rows(&self, arguments: &[&str]) -> Vec<Value> {
+        let list = self.json(arguments);
+        list["items"].as_array().expect("a list").clone()
+    }
+
     /// Returns the exit code and the JSON error of a command that fails.
     pub(super) fn failure(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let output = self.run(&[arguments, &["--json"]].concat());

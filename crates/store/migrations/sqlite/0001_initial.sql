@@ -28,6 +28,7 @@ create table tokens (
     expires_at_ms bigint,
     allowed text not null default ''
 );
+create index tokens_by_account on tokens (account_id, created_at_ms, token_id);
 
 -- The names and numbers that an account may show as sender, and the decision on each.
 create table sender_ids (
@@ -42,6 +43,7 @@ create table sender_ids (
     rejection_reason text,
     primary key (account_id, sender_key)
 );
+create index sender_ids_by_account on sender_ids (account_id, created_at_ms, sender_key);
 
 -- The accounts that are stopped, and the fate of their queued recipients. An account that may send has no row.
 create table holds (
@@ -59,6 +61,7 @@ create table paused_blocks (
     until_ms bigint not null,
     primary key (account_id, block)
 );
+create index paused_blocks_by_time on paused_blocks (paused_at_ms, account_id, block);
 
 -- The secrets that sign callbacks, in clear text. `ends_at_ms` is null until a newer secret replaces one.
 create table callback_secrets (
@@ -69,6 +72,7 @@ create table callback_secrets (
     ends_at_ms bigint,
     primary key (account_id, secret_id)
 );
+create index callback_secrets_by_account on callback_secrets (account_id, created_at_ms, secret_id);
 
 -- The requests that nodes have reserved from an account's rate limit in the last minute: the start of the newest slot,
 -- and the packed counts. The rows may be lost with the server. There is no second index, which each request would write.
@@ -282,6 +286,7 @@ create table outbox (
     claimed_until_ms bigint not null,
     primary key (bucket, state, account_id, sandbox, destination, due_at_ms, event_id)
 ) without rowid;
+create index outbox_of_dead on outbox (bucket, account_id, due_at_ms, event_id) where state = 'dead';
 create index outbox_of_sandbox on outbox (bucket, subject) where sandbox;
 
 -- The attempts at callbacks that failed, and the success that ended such a series. Message ids grow with time, so the

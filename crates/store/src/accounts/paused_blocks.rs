@@ -3,6 +3,7 @@
 
 use crate::Store;
 use crate::accounts::revision::touch;
+use crate::lists::Listed;
 use crate::operators::audit::{self, By, Entry};
 use database::{Change, Error, Result, Tx, query};
 use domain::AccountId;
@@ -20,6 +21,15 @@ pub struct PausedBlock {
     pub paused_at_ms: i64,
     /// End of the pause, Unix milliseconds.
     pub until_ms: i64,
+}
+
+impl Listed for PausedBlock {
+    /// Start of the pause, account and block.
+    type Key = (i64, i64, i64);
+
+    fn key(&self) -> Self::Key {
+        (self.paused_at_ms, self.account.0, stored(self.block))
+    }
 }
 
 const PAUSE: &str = "velocity.pause";
@@ -124,30 +134,58 @@ impl Store {
         self.db.change(release).await
     }
 
-    /// Returns the blocks paused at this moment, the latest first.
-    pub async fn paused_blocks(&self, now_ms: i64) -> Result<Vec<PausedBlock>> {
-        let rows: Vec<(i64, i64, i64, i64)> = self
+    /// Returns all blocks paused at this moment.
+    pub async fn all_paused_blocks(&self, now_ms: i64) -> Result<Vec<PausedBlock>> {
+        let rows: Vec<PausedRow> = self
             .db
             .fetch_all(
                 query(
                     "select account_id, block, paused_at_ms, until_ms from paused_blocks
-                 where until_ms > $1 order by paused_at_ms desc, account_id, block",
+                 where until_ms > $1 order by paused_at_ms",
                 )
                 .bind(now_ms),
             )
             .await?;
-        let paused = rows
-            .into_iter()
-            .map(|(account, block, paused_at_ms, until_ms)| {
-                let block = u64::try_from(block)
-                    .map_err(|_| Error::Unreadable("a block of numbers".to_owned()))?;
-                Ok(PausedBlock {
-                    account: AccountId(account),
-                    block: Block::from_digits(block),
-                    paused_at_ms,
-                    until_ms,
-                })
-            });
-        paused.collect()
+        rows.into_iter().map(paused).collect()
     }
+
+    /// Returns some blocks behind one that are paused at this moment, the latest first.
+    pub async fn paused_blocks(
+        &self,
+        now_ms: i64,
+        behind: Option<(i64, i64, i64)>,
+        limit: u32,
+    ) -> Result<Vec<PausedBlock>> {
+        let behind = behind.unwrap_or((i64::MAX, i64::MAX, i64::MAX));
+        let rows: Vec<PausedRow> = self
+            .db
+            .fetch_all(
+                query(
+                    "select account_id, block, paused_at_ms, until_ms from paused_blocks
+                 where until_ms > $1 and (paused_at_ms, account_id, block) < ($2, $3, $4)
+                 order by paused_at_ms desc, account_id desc, block desc limit $5",
+                )
+                .bind(now_ms)
+                .bind(behind.0)
+                .bind(behind.1)
+                .bind(behind.2)
+                .bind(i64::from(limit)),
+            )
+            .await?;
+        rows.into_iter().map(paused).collect()
+    }
+}
+
+/// The account, the block, and the start and the end of its pause.
+type PausedRow = (i64, i64, i64, i64);
+
+fn paused((account, block, paused_at_ms, until_ms): PausedRow) -> Result<PausedBlock> {
+    let block =
+        u64::try_from(block).map_err(|_| Error::Unreadable("a block of numbers".to_owned()))?;
+    Ok(PausedBlock {
+        account: AccountId(account),
+        block: Block::from_digits(block),
+        paused_at_ms,
+        until_ms,
+    })
 }

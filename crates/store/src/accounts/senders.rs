@@ -2,15 +2,36 @@
 
 use crate::Store;
 use crate::accounts::revision::touch;
-use crate::accounts::span;
+use crate::lists::{AccountRowKey, Listed, page_of};
 use crate::operators::audit::{self, By, Entry};
 use crate::rows::named;
 use database::{Change, Result, Tx, query};
 use domain::{AccountId, SenderId, SenderStatus, redact, sender};
 use serde_json::{Value, json};
 
+/// A sender ID with the account that registered it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RegisteredSender {
+    /// The account.
+    pub account: AccountId,
+    /// Time of registration, Unix milliseconds.
+    pub created_at_ms: i64,
+    /// The sender ID.
+    pub sender: SenderId,
+}
+
+impl Listed for RegisteredSender {
+    type Key = AccountRowKey;
+
+    fn key(&self) -> AccountRowKey {
+        let key = sender::key(&self.sender.name);
+        (self.account.0, self.created_at_ms, key)
+    }
+}
+
 struct SenderRow {
     account_id: i64,
+    created_at_ms: i64,
     name: String,
     status: String,
     purpose: String,
@@ -21,6 +42,7 @@ struct SenderRow {
 
 database::from_row!(SenderRow {
     account_id,
+    created_at_ms,
     name,
     status,
     purpose,
@@ -30,17 +52,20 @@ database::from_row!(SenderRow {
 });
 
 impl SenderRow {
-    fn sender(self) -> Result<(AccountId, SenderId)> {
-        let status = named(SenderStatus::from_name, &self.status)?;
+    fn registered(self) -> Result<RegisteredSender> {
         let sender = SenderId {
             name: self.name,
-            status,
+            status: named(SenderStatus::from_name, &self.status)?,
             purpose: self.purpose,
             international: self.international,
             approved_at_ms: self.approved_at_ms,
             rejection_reason: self.rejection_reason,
         };
-        Ok((AccountId(self.account_id), sender))
+        Ok(RegisteredSender {
+            account: AccountId(self.account_id),
+            created_at_ms: self.created_at_ms,
+            sender,
+        })
     }
 }
 
@@ -192,20 +217,54 @@ impl Store {
             .await
     }
 
-    /// Returns all sender IDs, or the ones of one account, in the order of their registration.
-    pub async fn senders(&self, account: Option<AccountId>) -> Result<Vec<(AccountId, SenderId)>> {
-        let (first, last) = span(account);
+    /// Returns all sender IDs of an account.
+    pub async fn senders_of(&self, account: AccountId) -> Result<Vec<SenderId>> {
+        let rows: Vec<SenderRow> = self
+            .db
+            .fetch_all(query("select * from sender_ids where account_id = $1").bind(account.0))
+            .await?;
+        rows.into_iter()
+            .map(|row| Ok(row.registered()?.sender))
+            .collect()
+    }
+
+    /// Returns the sender ID of an account that compares equal to this name.
+    pub async fn sender(&self, account: AccountId, name: &str) -> Result<Option<RegisteredSender>> {
+        let row: Option<SenderRow> = self
+            .db
+            .fetch_optional(
+                query("select * from sender_ids where account_id = $1 and sender_key = $2")
+                    .bind(account.0)
+                    .bind(sender::key(name)),
+            )
+            .await?;
+        row.map(SenderRow::registered).transpose()
+    }
+
+    /// Returns some sender IDs behind one, of all accounts or of one. The newest account comes
+    /// first, and for each account the sender ID that was registered last.
+    pub async fn senders(
+        &self,
+        account: Option<AccountId>,
+        behind: Option<AccountRowKey>,
+        limit: u32,
+    ) -> Result<Vec<RegisteredSender>> {
+        let (lowest, behind) = page_of(account, behind);
         let rows: Vec<SenderRow> = self
             .db
             .fetch_all(
                 query(
-                    "select * from sender_ids where account_id between $1 and $2
-                 order by account_id, created_at_ms, sender_key",
+                    "select * from sender_ids
+                 where account_id >= $1 and (account_id, created_at_ms, sender_key) < ($2, $3, $4)
+                 order by account_id desc, created_at_ms desc, sender_key desc limit $5",
                 )
-                .bind(first.0)
-                .bind(last.0),
+                .bind(lowest.0)
+                .bind(behind.0)
+                .bind(behind.1)
+                .bind(&behind.2)
+                .bind(i64::from(limit)),
             )
             .await?;
-        rows.into_iter().map(SenderRow::sender).collect()
+        rows.into_iter().map(SenderRow::registered).collect()
     }
 }

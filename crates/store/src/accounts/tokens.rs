@@ -2,7 +2,7 @@
 
 use crate::Store;
 use crate::accounts::revision::touch;
-use crate::accounts::span;
+use crate::lists::{AccountRowKey, Listed, page_of};
 use crate::operators::audit::{self, By, Entry};
 use crate::rows::named;
 use database::{Change, Result, Tx, query};
@@ -26,6 +26,14 @@ pub struct TokenInfo {
     pub created_at_ms: i64,
     /// Time of revocation.
     pub revoked_at_ms: Option<i64>,
+}
+
+impl Listed for TokenInfo {
+    type Key = AccountRowKey;
+
+    fn key(&self) -> AccountRowKey {
+        (self.account.0, self.created_at_ms, self.id.clone())
+    }
 }
 
 struct TokenRow {
@@ -195,13 +203,31 @@ impl Store {
             .transpose()
     }
 
-    /// Returns all tokens, or the ones of one account, oldest first.
-    pub async fn tokens(&self, account: Option<AccountId>) -> Result<Vec<TokenInfo>> {
-        let (first, last) = span(account);
-        let rows: Vec<TokenRow> = self.db.fetch_all(query("select token_id, account_id, name, created_at_ms, revoked_at_ms, expires_at_ms, allowed
-                 from tokens where account_id between $1 and $2 order by created_at_ms, token_id")
-            .bind(first.0)
-            .bind(last.0)).await?;
+    /// Returns some tokens behind one, of all accounts or of one. The newest account comes first,
+    /// and for each account its newest token.
+    pub async fn tokens(
+        &self,
+        account: Option<AccountId>,
+        behind: Option<AccountRowKey>,
+        limit: u32,
+    ) -> Result<Vec<TokenInfo>> {
+        let (lowest, behind) = page_of(account, behind);
+        let rows: Vec<TokenRow> = self
+            .db
+            .fetch_all(
+                query(
+                    "select token_id, account_id, name, created_at_ms, revoked_at_ms, expires_at_ms, allowed
+                 from tokens
+                 where account_id >= $1 and (account_id, created_at_ms, token_id) < ($2, $3, $4)
+                 order by account_id desc, created_at_ms desc, token_id desc limit $5",
+                )
+                .bind(lowest.0)
+                .bind(behind.0)
+                .bind(behind.1)
+                .bind(&behind.2)
+                .bind(i64::from(limit)),
+            )
+            .await?;
         rows.into_iter().map(TokenRow::token).collect()
     }
 }

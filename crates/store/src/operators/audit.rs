@@ -2,6 +2,7 @@
 //! only added.
 
 use crate::Store;
+use crate::lists::Listed;
 use database::{Result, Tx, query};
 use domain::AccountId;
 use serde_json::Value;
@@ -51,6 +52,15 @@ database::from_row!(AuditEntry {
     before,
     after
 });
+
+impl Listed for AuditEntry {
+    /// The number.
+    type Key = i64;
+
+    fn key(&self) -> i64 {
+        self.number
+    }
+}
 
 /// A new entry.
 pub(crate) struct Entry<'e> {
@@ -104,11 +114,25 @@ pub(crate) async fn is_kept(tx: &mut Tx, by: &By, verb: &str, object: &str) -> R
 }
 
 impl Store {
-    /// Returns the latest entries, or the ones about one account, the latest first.
-    pub async fn audit(&self, account: Option<AccountId>, limit: u32) -> Result<Vec<AuditEntry>> {
-        let entries = self.db.fetch_all(query("select * from audit where account_id = $1 or $1 = -1 order by number desc limit $2")
-            .bind(account.map_or(-1, |account| account.0))
-            .bind(i64::from(limit))).await?;
+    /// Returns some entries before one, of all or about one account, the latest first.
+    pub async fn audit(
+        &self,
+        account: Option<AccountId>,
+        behind: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<AuditEntry>> {
+        let entries = self
+            .db
+            .fetch_all(
+                query(
+                    "select * from audit where number < $1 and (account_id = $2 or $2 = -1)
+                 order by number desc limit $3",
+                )
+                .bind(behind.unwrap_or(i64::MAX))
+                .bind(account.map_or(-1, |account| account.0))
+                .bind(i64::from(limit)),
+            )
+            .await?;
         Ok(entries)
     }
 }

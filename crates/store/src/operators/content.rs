@@ -107,7 +107,7 @@ impl Store {
         self.db.change(Edit { what, phrase, by }).await
     }
 
-    /// Returns all phrases in alphabetical order.
+    /// Returns all phrases in alphabetical order. Operators keep few of them.
     pub async fn content_rules(&self) -> Result<Vec<ContentRule>> {
         let mut rules: Vec<ContentRule> = self
             .db

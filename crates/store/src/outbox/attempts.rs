@@ -2,6 +2,7 @@
 
 use super::{AttemptOutcome, Callback};
 use crate::Store;
+use crate::lists::Listed;
 use crate::rows::{id_bytes, message_id, number, recipient};
 use database::{Change, Result, Tx, bulk, query, value};
 use domain::{AccountId, Bucket, MessageId, Recipient};
@@ -33,6 +34,16 @@ pub struct CallbackAttempt {
     pub attempt: i64,
     /// The result.
     pub attempted: Attempted,
+}
+
+impl Listed for CallbackAttempt {
+    /// Message, recipient and start of the attempt.
+    type Key = (u128, i64, i64);
+
+    fn key(&self) -> Self::Key {
+        let message = self.message.0.as_u128();
+        (message, number(self.recipient), self.attempted.made_at_ms)
+    }
 }
 
 /// Stores the attempts that are to be logged.
@@ -116,27 +127,37 @@ impl AttemptRow {
 }
 
 impl Store {
-    /// Returns the attempts of an account, or of one of its messages. The latest messages come
-    /// first, and for each callback the latest attempt.
+    /// Returns some attempts behind one, of an account or of one of its messages. The latest
+    /// messages come first, and for each callback the latest attempt.
     pub async fn callback_attempts(
         &self,
         account: AccountId,
         message: Option<MessageId>,
+        behind: Option<(u128, i64, i64)>,
         limit: u32,
     ) -> Result<Vec<CallbackAttempt>> {
         let [first, last] = super::messages(message);
+        let (message, recipient, made_at_ms) = match behind {
+            Some((message, recipient, made_at_ms)) => {
+                (message.to_be_bytes().to_vec(), recipient, made_at_ms)
+            }
+            None => (last, i64::MAX, i64::MAX),
+        };
         let rows: Vec<AttemptRow> = self
             .db
             .fetch_all(
                 query(
                     "select message_id, recipient, attempt, made_at_ms, result, took_ms, answer
                  from callback_attempts
-                 where bucket = $1 and message_id >= $2 and message_id <= $3 and account_id = $4
-                 order by message_id desc, recipient desc, made_at_ms desc limit $5",
+                 where bucket = $1 and message_id >= $2
+                     and (message_id, recipient, made_at_ms) < ($3, $4, $5) and account_id = $6
+                 order by message_id desc, recipient desc, made_at_ms desc limit $7",
                 )
                 .bind(self.bucket_of(account).0)
                 .bind(&first)
-                .bind(&last)
+                .bind(&message)
+                .bind(recipient)
+                .bind(made_at_ms)
                 .bind(account.0)
                 .bind(i64::from(limit)),
             )

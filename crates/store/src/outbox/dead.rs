@@ -2,11 +2,13 @@
 
 use super::{Callback, CallbackRow, DEAD, DUE};
 use crate::Store;
+use crate::lists::Listed;
 use crate::operators::audit::{self, By, Entry};
-use crate::rows::environment;
+use crate::rows::{self, environment, number};
 use database::{Change, Result, Tx, query};
-use domain::{AccountId, Bucket, Environment, MessageId};
+use domain::{AccountId, Bucket, Environment, EventId, MessageId};
 use serde_json::json;
+use uuid::Uuid;
 
 /// Callbacks that one transaction makes due at most.
 const STEP: i64 = 500;
@@ -26,6 +28,28 @@ pub struct DeadOrigin {
     pub callbacks: i64,
     /// The due time of the oldest one, Unix milliseconds.
     pub oldest_ms: i64,
+}
+
+/// The key of a receiver with dead callbacks: account, whether it is the sandbox, and origin.
+pub type DeadOriginKey = (i64, bool, String);
+
+impl Listed for DeadOrigin {
+    type Key = DeadOriginKey;
+
+    fn key(&self) -> DeadOriginKey {
+        let is_sandbox = self.environment == Environment::Sandbox;
+        (self.account.0, is_sandbox, self.origin.clone())
+    }
+}
+
+impl Listed for Callback {
+    /// Due time, message and recipient.
+    type Key = (i64, u128, i64);
+
+    fn key(&self) -> Self::Key {
+        let message = self.message.0.as_u128();
+        (self.due_at_ms, message, number(self.recipient))
+    }
 }
 
 struct Replay {
@@ -78,17 +102,41 @@ impl Change for Replay {
 }
 
 impl Store {
-    /// Returns the account and origin of all dead callbacks, each once.
-    pub async fn dead_origins(&self) -> Result<Vec<DeadOrigin>> {
-        let mut all = Vec::new();
-        for bucket in self.buckets() {
-            let rows: Vec<(i64, bool, String, i64, i64)> = self.db.fetch_all(query("select account_id, sandbox, destination, count(*), min(due_at_ms) from outbox
-                     where bucket = $1 and state = $2
-                     group by account_id, sandbox, destination order by account_id, sandbox, destination")
-                .bind(bucket.0)
-                .bind(DEAD)).await?;
+    /// Returns some receivers of dead callbacks behind one, each once, bucket by bucket.
+    pub async fn dead_origins(
+        &self,
+        behind: Option<DeadOriginKey>,
+        limit: u32,
+    ) -> Result<Vec<DeadOrigin>> {
+        let first = behind.as_ref().map(|key| self.bucket_of(AccountId(key.0)));
+        let buckets = self.buckets();
+        let mut found: Vec<DeadOrigin> = Vec::new();
+        for bucket in buckets.filter(|&bucket| first.is_none_or(|first| first <= bucket)) {
+            let left = i64::from(limit) - i64::try_from(found.len()).unwrap_or(i64::MAX);
+            if left <= 0 {
+                break;
+            }
+            let behind = behind.clone().filter(|_| first == Some(bucket));
+            let behind = behind.unwrap_or((i64::MIN, false, String::new()));
+            let rows: Vec<(i64, bool, String, i64, i64)> = self
+                .db
+                .fetch_all(
+                    query(
+                        "select account_id, sandbox, destination, count(*), min(due_at_ms) from outbox
+                     where bucket = $1 and state = $2 and (account_id, sandbox, destination) > ($3, $4, $5)
+                     group by account_id, sandbox, destination
+                     order by account_id, sandbox, destination limit $6",
+                    )
+                    .bind(bucket.0)
+                    .bind(DEAD)
+                    .bind(behind.0)
+                    .bind(behind.1)
+                    .bind(&behind.2)
+                    .bind(left),
+                )
+                .await?;
             let origins = rows.into_iter();
-            all.extend(
+            found.extend(
                 origins.map(
                     |(account, sandbox, origin, callbacks, oldest_ms)| DeadOrigin {
                         bucket,
@@ -101,20 +149,43 @@ impl Store {
                 ),
             );
         }
-        Ok(all)
+        Ok(found)
     }
 
-    /// Returns the dead callbacks of an account, the latest first.
-    pub async fn dead_callbacks(&self, account: AccountId, limit: u32) -> Result<Vec<Callback>> {
-        let rows: Vec<CallbackRow> = self.db.fetch_all(query("select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject, o.recipient,
-                     o.payload, o.attempts, m.callback_url, m.customer_reference
+    /// Returns some dead callbacks of an account behind one, the latest first.
+    pub async fn dead_callbacks(
+        &self,
+        account: AccountId,
+        behind: Option<(i64, u128, i64)>,
+        limit: u32,
+    ) -> Result<Vec<Callback>> {
+        let (due_at_ms, event) = match behind {
+            Some((due_at_ms, message, recipient)) => {
+                let message = MessageId(Uuid::from_u128(message));
+                let event = EventId::of_delivery(message, rows::recipient(recipient));
+                (due_at_ms, event.as_bytes().to_vec())
+            }
+            None => (i64::MAX, Vec::new()),
+        };
+        // The state stands in the text, so that the index of dead callbacks is used.
+        let rows: Vec<CallbackRow> = self
+            .db
+            .fetch_all(
+                query(
+                    "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject,
+                     o.recipient, o.payload, o.attempts, m.callback_url, m.customer_reference
                  from outbox o join messages m on m.bucket = o.bucket and m.message_id = o.subject
-                 where o.bucket = $1 and o.state = $2 and o.account_id = $3
-                 order by o.due_at_ms desc, o.event_id limit $4")
-            .bind(self.bucket_of(account).0)
-            .bind(DEAD)
-            .bind(account.0)
-            .bind(i64::from(limit))).await?;
+                 where o.bucket = $1 and o.state = 'dead' and o.account_id = $2
+                     and (o.due_at_ms, o.event_id) < ($3, $4)
+                 order by o.due_at_ms desc, o.event_id desc limit $5",
+                )
+                .bind(self.bucket_of(account).0)
+                .bind(account.0)
+                .bind(due_at_ms)
+                .bind(&event)
+                .bind(i64::from(limit)),
+            )
+            .await?;
         rows.into_iter().map(CallbackRow::callback).collect()
     }
 

@@ -3,7 +3,7 @@
 
 use crate::Store;
 use crate::accounts::revision::touch;
-use crate::accounts::span;
+use crate::lists::{AccountRowKey, Listed, page_of};
 use crate::operators::audit::{self, By, Entry};
 use database::{Change, Error, Result, Tx, query};
 use domain::AccountId;
@@ -20,6 +20,15 @@ pub struct CallbackSecret {
     pub created_at_ms: i64,
     /// The secret, and the end of its use.
     pub signing: Signing,
+}
+
+impl Listed for CallbackSecret {
+    type Key = AccountRowKey;
+
+    fn key(&self) -> AccountRowKey {
+        let id = self.signing.secret.id();
+        (self.account.0, self.created_at_ms, id)
+    }
 }
 
 struct SecretRow {
@@ -192,21 +201,43 @@ impl Store {
         self.db.change(RevokeSecrets { account, id, by }).await
     }
 
-    /// Returns the secrets of all accounts, or of one, oldest first, including ended ones.
+    /// Returns the secrets of all accounts, oldest first, including ended ones.
+    pub async fn all_callback_secrets(&self) -> Result<Vec<CallbackSecret>> {
+        let rows: Vec<SecretRow> = self
+            .db
+            .fetch_all(query(
+                "select account_id, secret, created_at_ms, ends_at_ms from callback_secrets
+                 order by account_id, created_at_ms, secret_id",
+            ))
+            .await?;
+        rows.into_iter().map(SecretRow::secret).collect()
+    }
+
+    /// Returns some secrets behind one that sign at this moment, of all accounts or of one. The
+    /// newest account comes first, and for each account its newest secret.
     pub async fn callback_secrets(
         &self,
+        now_ms: i64,
         account: Option<AccountId>,
+        behind: Option<AccountRowKey>,
+        limit: u32,
     ) -> Result<Vec<CallbackSecret>> {
-        let (first, last) = span(account);
+        let (lowest, behind) = page_of(account, behind);
         let rows: Vec<SecretRow> = self
             .db
             .fetch_all(
                 query(
                     "select account_id, secret, created_at_ms, ends_at_ms from callback_secrets
-                 where account_id between $1 and $2 order by created_at_ms, secret_id",
+                 where account_id >= $1 and (account_id, created_at_ms, secret_id) < ($2, $3, $4)
+                     and (ends_at_ms is null or ends_at_ms > $5)
+                 order by account_id desc, created_at_ms desc, secret_id desc limit $6",
                 )
-                .bind(first.0)
-                .bind(last.0),
+                .bind(lowest.0)
+                .bind(behind.0)
+                .bind(behind.1)
+                .bind(&behind.2)
+                .bind(now_ms)
+                .bind(i64::from(limit)),
             )
             .await?;
         rows.into_iter().map(SecretRow::secret).collect()

@@ -67,7 +67,7 @@ async fn a_charge_is_one_ledger_entry_per_component_in_order(kit: &Kit) {
     assert_eq!(kit.store.wallet(id).await.unwrap(), Some(left));
     let charges: Vec<(Component, Money)> = kit
         .store
-        .statement(id, 100)
+        .statement(id, None, 100)
         .await
         .unwrap()
         .into_iter()
@@ -80,7 +80,7 @@ async fn a_charge_is_one_ledger_entry_per_component_in_order(kit: &Kit) {
         (Component::SmsWallet, naira(-4)),
         (Component::VolumeBonus, naira(-2)),
     ];
-    drawn.sort_by_key(|(component, _)| component.as_str());
+    drawn.sort_by_key(|(component, _)| std::cmp::Reverse(component.as_str()));
     assert_eq!(charges, drawn);
     let paid_from = kit.texts("select paid_from from messages").await;
     assert_eq!(
@@ -288,7 +288,7 @@ async fn the_sandbox_needs_no_wallet(kit: &Kit) {
     );
     kit.report(refunds).await;
     assert_eq!(kit.balance(id).await, naira(3));
-    assert_eq!(kit.store.statement(id, 10).await.unwrap().len(), 1);
+    assert_eq!(kit.store.statement(id, None, 10).await.unwrap().len(), 1);
 }
 
 async fn a_message_that_costs_nothing_is_accepted(kit: &Kit) {
@@ -299,7 +299,7 @@ async fn a_message_that_costs_nothing_is_accepted(kit: &Kit) {
     }
     .message(&kit.store);
     assert_eq!(kit.accept(&message).await, yes(0));
-    assert_eq!(kit.store.statement(id, 10).await.unwrap(), []);
+    assert_eq!(kit.store.statement(id, None, 10).await.unwrap(), []);
 }
 
 async fn messages_without_end_are_accepted_in_one_group(kit: &Kit) {

@@ -15,7 +15,7 @@ twins!(
     each_request_to_reload_is_counted_beside_the_revision,
     a_token_opens_its_account_until_it_is_revoked,
     a_token_keeps_its_terms,
-    tokens_are_listed_oldest_first,
+    tokens_are_listed_by_account_newest_first,
     a_secret_is_added_up_to_the_limit_of_the_account,
     of_first_secrets_added_at_once_one_is_kept,
     a_secret_that_is_replaced_ends_and_goes_with_the_next_change,
@@ -37,14 +37,14 @@ async fn an_account_is_kept_with_an_empty_wallet(kit: &Kit) {
     let other = kit.account(0).await;
     let ids: Vec<_> = kit
         .store
-        .accounts()
+        .accounts(None, 9)
         .await
         .unwrap()
         .iter()
         .map(|account| account.id)
         .collect();
     assert_eq!(ids.len(), 2);
-    assert!(ids.contains(&other) && ids.is_sorted());
+    assert!(ids.contains(&other) && ids.is_sorted_by(|newer, older| newer > older));
 }
 
 async fn each_request_to_reload_is_counted_beside_the_revision(kit: &Kit) {
@@ -154,7 +154,7 @@ async fn every_change_raises_the_revision_and_is_of_its_account(kit: &Kit) {
     raised("set_sender_status").await;
 }
 
-fn token(account: AccountId, id: &str, created_at_ms: i64) -> TokenInfo {
+pub(crate) fn token(account: AccountId, id: &str, created_at_ms: i64) -> TokenInfo {
     TokenInfo {
         id: id.to_owned(),
         account,
@@ -183,7 +183,7 @@ async fn a_token_opens_its_account_until_it_is_revoked(kit: &Kit) {
         "once is enough"
     );
     assert!(!kit.store.revoke_token("unknown", by(NOW)).await.unwrap());
-    let listed = kit.store.tokens(None).await.unwrap();
+    let listed = kit.store.tokens(None, None, 9).await.unwrap();
     assert_eq!(listed[0].revoked_at_ms, Some(NOW + 1));
     let nobody = AccountId(fresh());
     assert!(
@@ -212,15 +212,16 @@ async fn a_token_keeps_its_terms(kit: &Kit) {
         kit.store.token_account(&hash).await.unwrap(),
         Some((id, "t".to_owned(), terms))
     );
-    assert_eq!(kit.store.tokens(Some(id)).await.unwrap(), [token]);
+    assert_eq!(kit.store.tokens(Some(id), None, 9).await.unwrap(), [token]);
 }
 
-async fn tokens_are_listed_oldest_first(kit: &Kit) {
+async fn tokens_are_listed_by_account_newest_first(kit: &Kit) {
     let (one, two) = (kit.account(0).await, kit.account(0).await);
+    let (older, newer) = (one.min(two), one.max(two));
     let tokens = [
-        token(two, "b", NOW + 1),
-        token(one, "c", NOW + 2),
-        token(one, "a", NOW + 3),
+        token(newer, "b", NOW + 1),
+        token(older, "c", NOW + 3),
+        token(older, "a", NOW + 2),
     ];
     for (count, token) in tokens.iter().rev().enumerate() {
         let hash = [u8::try_from(count).unwrap(); 32];
@@ -229,11 +230,12 @@ async fn tokens_are_listed_oldest_first(kit: &Kit) {
             .await
             .unwrap();
     }
-    assert_eq!(kit.store.tokens(None).await.unwrap(), tokens);
-    assert_eq!(kit.store.tokens(Some(one)).await.unwrap(), tokens[1..]);
+    let listed = async |account| kit.store.tokens(account, None, 9).await.unwrap();
+    assert_eq!(listed(None).await, tokens);
+    assert_eq!(listed(Some(older)).await, tokens[1..]);
 }
 
-fn secret(account: AccountId, byte: u8, created_at_ms: i64) -> CallbackSecret {
+pub(crate) fn secret(account: AccountId, byte: u8, created_at_ms: i64) -> CallbackSecret {
     CallbackSecret {
         account,
         created_at_ms,
@@ -254,17 +256,15 @@ async fn a_secret_is_added_up_to_the_limit_of_the_account(kit: &Kit) {
     };
     let first = secret(one, 1, NOW);
     assert_eq!(add(first.clone(), 1..=3).await, 0, "there is none");
-    assert_eq!(kit.store.callback_secrets(None).await.unwrap(), []);
+    assert_eq!(kit.store.all_callback_secrets().await.unwrap(), []);
     assert_eq!(add(first.clone(), 0..=0).await, 0);
     assert_eq!(add(secret(one, 2, NOW), 0..=0).await, 1, "there is one");
     let other = secret(two, 1, NOW + 1);
     assert_eq!(add(other.clone(), 0..=0).await, 0, "of another account");
-    let all = kit.store.callback_secrets(None).await.unwrap();
-    assert_eq!(all, [first, other.clone()]);
-    assert_eq!(
-        kit.store.callback_secrets(Some(two)).await.unwrap(),
-        [other]
-    );
+    let all = kit.store.all_callback_secrets().await.unwrap();
+    assert!(all.len() == 2 && all.contains(&first) && all.contains(&other));
+    let of_two = kit.store.callback_secrets(NOW, Some(two), None, 9).await;
+    assert_eq!(of_two.unwrap(), [other]);
     let nobody = secret(AccountId(fresh()), 1, NOW);
     let added = kit
         .store
@@ -285,13 +285,13 @@ async fn of_first_secrets_added_at_once_one_is_kept(kit: &Kit) {
     }
     let had = adding.join_all().await;
     assert_eq!(had.iter().filter(|&&had| had == 0).count(), 1, "{had:?}");
-    assert_eq!(kit.store.callback_secrets(Some(id)).await.unwrap().len(), 1);
+    assert_eq!(kit.store.all_callback_secrets().await.unwrap().len(), 1);
 }
 
 async fn a_secret_that_is_replaced_ends_and_goes_with_the_next_change(kit: &Kit) {
     let id = kit.account(0).await;
     let ends = async || {
-        let all = kit.store.callback_secrets(Some(id)).await.unwrap();
+        let all = kit.store.all_callback_secrets().await.unwrap();
         let ends = all.iter().map(|secret| secret.signing.ends_at_ms);
         ends.collect::<Vec<_>>()
     };
@@ -326,10 +326,10 @@ async fn secrets_are_revoked_one_by_one_or_all_of_an_account(kit: &Kit) {
     assert_eq!(revoke(one, Some(&id)).await, 1);
     assert_eq!(revoke(one, Some(&id)).await, 0);
     assert_eq!(revoke(one, None).await, 2);
-    assert_eq!(kit.store.callback_secrets(None).await.unwrap().len(), 1);
+    assert_eq!(kit.store.all_callback_secrets().await.unwrap().len(), 1);
 }
 
-fn sender(name: &str) -> SenderId {
+pub(crate) fn sender(name: &str) -> SenderId {
     SenderId {
         name: name.to_owned(),
         status: SenderStatus::Pending,
@@ -366,14 +366,12 @@ async fn a_sender_id_is_registered_once_however_it_is_written(kit: &Kit) {
             .await
             .unwrap()
     );
-    let names = |senders: Vec<(AccountId, SenderId)>| -> Vec<String> {
-        senders.into_iter().map(|(_, sender)| sender.name).collect()
+    let names = async |account| -> Vec<String> {
+        let senders = kit.store.senders(account, None, 9).await.unwrap();
+        senders.into_iter().map(|found| found.sender.name).collect()
     };
-    assert_eq!(
-        names(kit.store.senders(Some(id)).await.unwrap()),
-        ["Acme", "Abc"]
-    );
-    assert_eq!(kit.store.senders(None).await.unwrap().len(), 3);
+    assert_eq!(names(Some(id)).await, ["Abc", "Acme"]);
+    assert_eq!(names(None).await.len(), 3);
 }
 
 async fn a_sender_id_keeps_its_approval_and_its_rejection(kit: &Kit) {
@@ -387,7 +385,7 @@ async fn a_sender_id_keeps_its_approval_and_its_rejection(kit: &Kit) {
         .add_sender(id, approved.clone(), by(NOW))
         .await
         .unwrap();
-    assert_eq!(kit.store.senders(Some(id)).await.unwrap(), [(id, approved)]);
+    assert_eq!(kit.store.senders_of(id).await.unwrap(), [approved]);
     let set = async |status, reason: Option<&str>, at_ms| {
         assert!(
             kit.store
@@ -395,7 +393,8 @@ async fn a_sender_id_keeps_its_approval_and_its_rejection(kit: &Kit) {
                 .await
                 .unwrap()
         );
-        let (_, sender) = kit.store.senders(Some(id)).await.unwrap().pop().unwrap();
+        let found = kit.store.sender(id, "DEmo").await.unwrap();
+        let sender = found.unwrap().sender;
         assert_eq!(sender.status, status);
         (sender.approved_at_ms, sender.rejection_reason)
     };

@@ -33,7 +33,7 @@ fn line(entry: &AuditEntry) -> String {
 }
 
 async fn lines(kit: &Kit, account: AccountId) -> Vec<String> {
-    let entries = kit.store.audit(Some(account), 100).await.unwrap();
+    let entries = kit.store.audit(Some(account), None, 100).await.unwrap();
     entries.iter().rev().map(line).collect()
 }
 
@@ -137,7 +137,7 @@ async fn what_changes_nothing_has_no_entry(kit: &Kit) {
     let (id, nobody) = (kit.account(5).await, AccountId(fresh()));
     let store = &kit.store;
     assert!(store.add_sender(id, sender(), by(NOW)).await.unwrap());
-    let before = kit.store.audit(None, 100).await.unwrap();
+    let before = kit.store.audit(None, None, 100).await.unwrap();
     let status = AccountStatus::Disabled;
     assert!(
         !store
@@ -154,13 +154,13 @@ async fn what_changes_nothing_has_no_entry(kit: &Kit) {
     assert!(store.create_account(account(id), by(NOW)).await.is_err());
     let entry = credit(nobody, Component::SmsWallet, 5, "bank-1");
     store.credit(entry, by(NOW)).await.unwrap();
-    assert_eq!(kit.store.audit(None, 100).await.unwrap(), before);
+    assert_eq!(kit.store.audit(None, None, 100).await.unwrap(), before);
 }
 
 async fn entries_are_listed_latest_first_all_or_of_one_account(kit: &Kit) {
     let (one, two) = (kit.account(5).await, kit.account(5).await);
     let numbers = async |account, limit| {
-        let entries = kit.store.audit(account, limit).await.unwrap();
+        let entries = kit.store.audit(account, None, limit).await.unwrap();
         let numbers = entries.iter().map(|entry| entry.number);
         numbers.collect::<Vec<_>>()
     };
@@ -178,7 +178,7 @@ async fn entries_made_at_once_are_numbered_without_gaps(kit: &Kit) {
         credits.spawn(async move { store.credit(entry, by(NOW)).await.unwrap() });
     }
     credits.join_all().await;
-    let entries = kit.store.audit(None, 100).await.unwrap();
+    let entries = kit.store.audit(None, None, 100).await.unwrap();
     let numbers: Vec<_> = entries.iter().rev().map(|entry| entry.number).collect();
     assert_eq!(numbers, (1..=40).collect::<Vec<_>>());
 }
@@ -204,7 +204,7 @@ async fn a_configuration_is_audited_where_it_differs_from_the_last(kit: &Kit) {
         let configured = kit.store.configure_limits(limits, by(NOW)).await;
         assert_eq!(configured.unwrap(), told);
     }
-    let all = kit.store.audit(None, 9).await.unwrap();
+    let all = kit.store.audit(None, None, 9).await.unwrap();
     let all: Vec<_> = all.iter().rev().map(line).collect();
     insta::assert_snapshot!(all.join("\n"), @r#"
     1 cli:ada limits.configure : null -> {"quiet_hours":{"otp":"20:00-08:00"}}

@@ -44,7 +44,7 @@ async fn editing_raises_the_revision_and_is_in_the_audit(kit: &Kit) {
         let changed = kit.store.changed_accounts(then, now).await.unwrap();
         assert_eq!(changed, Some([].into()), "they are nobody's");
     }
-    let entries = kit.store.audit(None, 9).await.unwrap();
+    let entries = kit.store.audit(None, None, 9).await.unwrap();
     let told: Vec<_> = entries
         .iter()
         .map(|entry| format!("{} {} {}", entry.verb, entry.before, entry.after))

@@ -111,7 +111,7 @@ async fn what_was_spent_before_there_was_a_limit_counts(kit: &Kit) {
         send(kit, id, NOW, 200, 1).await,
         Accepted::Yes { .. }
     ));
-    let entry = &kit.store.audit(Some(id), 1).await.unwrap()[0];
+    let entry = &kit.store.audit(Some(id), None, 1).await.unwrap()[0];
     assert_eq!(entry.verb, "account.limit");
     assert_eq!(entry.before, r#"{"per_day":"15.00"}"#);
     assert_eq!(entry.after, r#"{"per_day":"18.00"}"#);

@@ -2,7 +2,6 @@
 
 use super::kit::{Kit, NOW, by, credit, fresh, naira, report, sending, twins, undelivered};
 use domain::{AccountId, Component};
-use std::collections::HashSet;
 use store::{Credited, EntryKind, NewMessage};
 
 twins!(
@@ -14,7 +13,7 @@ twins!(
     the_ledger_takes_each_entry_once,
     a_debit_takes_back_once_and_never_more_than_is_held,
     a_refund_that_the_ledger_has_moves_no_money,
-    a_statement_tells_the_latest_entries_first,
+    a_refund_stands_with_the_charge_of_its_message,
 );
 
 async fn a_reference_credits_once(kit: &Kit) {
@@ -95,7 +94,7 @@ async fn the_ledger_refuses_update_and_delete(kit: &Kit) {
         let error = kit.run(sql).await.unwrap_err().to_string();
         assert!(error.contains("append-only"), "{error}");
     }
-    assert_eq!(kit.store.statement(id, 10).await.unwrap().len(), 1);
+    assert_eq!(kit.store.statement(id, None, 10).await.unwrap().len(), 1);
 }
 
 async fn a_wallet_never_falls_below_zero(kit: &Kit) {
@@ -141,7 +140,7 @@ async fn a_refund_that_the_ledger_has_moves_no_money(kit: &Kit) {
     assert_eq!(kit.balance(message.draft.account).await, naira(94));
 }
 
-async fn a_statement_tells_the_latest_entries_first(kit: &Kit) {
+async fn a_refund_stands_with_the_charge_of_its_message(kit: &Kit) {
     let id = kit.account(100).await;
     let message = sending(id).message(&kit.store);
     kit.submit(&message).await;
@@ -151,16 +150,23 @@ async fn a_statement_tells_the_latest_entries_first(kit: &Kit) {
         ..late
     })
     .await;
-    let statement = kit.store.statement(id, 10).await.unwrap();
-    assert_eq!(statement[0].kind, EntryKind::Refund);
-    assert_eq!(statement[0].recipient, Some(message.draft.recipients[0]));
-    assert_eq!(statement[0].subject, message.id);
-    let kinds: HashSet<EntryKind> = statement.iter().map(|entry| entry.kind).collect();
+    let statement = kit.store.statement(id, None, 10).await.unwrap();
+    let mut refund = statement.iter();
+    let refund = refund.position(|entry| entry.kind == EntryKind::Refund);
+    let refund = refund.unwrap();
     assert_eq!(
-        kinds,
-        [EntryKind::Refund, EntryKind::Charge, EntryKind::Credit].into()
+        statement[refund].recipient,
+        Some(message.draft.recipients[0])
     );
-    assert_eq!(kit.store.statement(id, 1).await.unwrap(), statement[..1]);
+    let of_message = &statement[refund..refund + 2];
+    assert!(of_message.iter().all(|entry| entry.subject == message.id));
+    assert_eq!(of_message[1].kind, EntryKind::Charge);
+    assert_eq!(statement.len(), 3, "and the credit");
+    assert!(statement.is_sorted_by_key(|entry| std::cmp::Reverse(entry.subject)));
+    assert_eq!(
+        kit.store.statement(id, None, 1).await.unwrap(),
+        statement[..1]
+    );
     let elsewhere = kit.account(0).await;
-    assert_eq!(kit.store.statement(elsewhere, 10).await.unwrap(), []);
+    assert_eq!(kit.store.statement(elsewhere, None, 10).await.unwrap(), []);
 }

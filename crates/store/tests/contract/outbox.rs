@@ -62,7 +62,7 @@ async fn settle(kit: &Kit, sending: &Sending, room: usize) -> store::Settled {
     kit.report(report).await.0
 }
 
-fn to_shop(account: AccountId, recipients: usize) -> Sending {
+pub(crate) fn to_shop(account: AccountId, recipients: usize) -> Sending {
     Sending {
         recipients,
         callback_url: Some(URL),
@@ -268,7 +268,7 @@ async fn sandbox_callbacks_are_claimed_apart_from_others(kit: &Kit) {
         counted([("claimed", 3), ("dead", 1)]),
         "each is finished where it lies"
     );
-    let dead = kit.store.dead_origins().await.unwrap();
+    let dead = kit.store.dead_origins(None, 9).await.unwrap();
     assert_eq!(dead[0].environment, Environment::Sandbox);
     let again = kit.store.replay_callbacks(&dead[0], None, by(NOW)).await;
     assert_eq!(again.unwrap(), 1);
@@ -473,7 +473,7 @@ async fn a_callback_that_another_node_took_over_is_that_nodes_alone(kit: &Kit) {
 }
 
 /// Settles and has all callbacks die.
-async fn die(kit: &Kit, sending: &Sending) -> Vec<Callback> {
+pub(crate) async fn die(kit: &Kit, sending: &Sending) -> Vec<Callback> {
     let settled = settle(kit, sending, sending.recipients).await;
     let dead = settled.callbacks.iter().cloned();
     let dead = dead
@@ -484,10 +484,10 @@ async fn die(kit: &Kit, sending: &Sending) -> Vec<Callback> {
 }
 
 async fn dead_callbacks_are_shown_by_origin_and_one_by_one(kit: &Kit) {
-    assert_eq!(kit.store.dead_origins().await.unwrap(), []);
+    assert_eq!(kit.store.dead_origins(None, 9).await.unwrap(), []);
     let id = kit.account(1_000).await;
     let died = die(kit, &to_shop(id, 3)).await;
-    let dead = kit.store.dead_origins().await.unwrap();
+    let dead = kit.store.dead_origins(None, 9).await.unwrap();
     let shown = store::DeadOrigin {
         bucket: kit.store.bucket_of(id),
         account: id,
@@ -497,21 +497,21 @@ async fn dead_callbacks_are_shown_by_origin_and_one_by_one(kit: &Kit) {
         oldest_ms: died[0].due_at_ms,
     };
     assert_eq!(dead, [shown]);
-    let two = kit.store.dead_callbacks(id, 2).await.unwrap();
+    let two = kit.store.dead_callbacks(id, None, 2).await.unwrap();
     assert_eq!(two.len(), 2);
     assert_eq!((&*two[0].url, two[0].attempts), (URL, 1));
     let other = kit.account(1).await;
-    assert_eq!(kit.store.dead_callbacks(other, 2).await.unwrap(), []);
+    assert_eq!(kit.store.dead_callbacks(other, None, 2).await.unwrap(), []);
 }
 
 async fn a_replayed_callback_is_due_as_if_it_had_never_been_tried(kit: &Kit) {
     let id = kit.account(100).await;
     let died = die(kit, &to_shop(id, 1)).await;
-    let dead = kit.store.dead_origins().await.unwrap().remove(0);
+    let dead = kit.store.dead_origins(None, 9).await.unwrap().remove(0);
     let later = NOW + 5_000;
     let replayed = kit.store.replay_callbacks(&dead, None, by(later)).await;
     assert_eq!(replayed.unwrap(), 1);
-    assert_eq!(kit.store.dead_origins().await.unwrap(), []);
+    assert_eq!(kit.store.dead_origins(None, 9).await.unwrap(), []);
     assert_eq!(claim(kit, id, later - 1, 10).await, []);
     let fresh = Callback {
         due_at_ms: later,
@@ -530,7 +530,7 @@ async fn dead_callbacks_of_one_message_are_replayed_alone(kit: &Kit) {
         ..to_shop(id, 3)
     };
     die(kit, &others).await;
-    let dead = kit.store.dead_origins().await.unwrap().remove(0);
+    let dead = kit.store.dead_origins(None, 9).await.unwrap().remove(0);
     let message = Some(died[0].message);
     let replayed = kit.store.replay_callbacks(&dead, message, by(NOW)).await;
     assert_eq!(replayed.unwrap(), 2);
@@ -541,7 +541,7 @@ async fn many_dead_callbacks_are_replayed_in_steps(kit: &Kit) {
     const MANY: usize = 700;
     let id = kit.account(10_000).await;
     die(kit, &to_shop(id, MANY)).await;
-    let dead = kit.store.dead_origins().await.unwrap().remove(0);
+    let dead = kit.store.dead_origins(None, 9).await.unwrap().remove(0);
     let replayed = kit.store.replay_callbacks(&dead, None, by(NOW)).await;
     assert_eq!(replayed.unwrap(), MANY as u64);
     assert_eq!(counts(kit).await, counted([("due", 700)]));
@@ -551,7 +551,7 @@ async fn many_dead_callbacks_are_replayed_in_steps(kit: &Kit) {
 async fn a_dead_callback_whose_message_is_gone_is_not_replayed(kit: &Kit) {
     let id = kit.account(100).await;
     die(kit, &to_shop(id, 2)).await;
-    let dead = kit.store.dead_origins().await.unwrap().remove(0);
+    let dead = kit.store.dead_origins(None, 9).await.unwrap().remove(0);
     kit.plant("delete from messages").await;
     let replayed = kit.store.replay_callbacks(&dead, None, by(NOW)).await;
     assert_eq!(replayed.unwrap(), 0);
@@ -568,7 +568,7 @@ fn attempted(made_at_ms: i64, result: &str) -> Attempted {
 }
 
 /// Fails at first and succeeds then; the attempts are kept.
-async fn taken_at_last(kit: &Kit, sending: &Sending, at_ms: i64) -> Callback {
+pub(crate) async fn taken_at_last(kit: &Kit, sending: &Sending, at_ms: i64) -> Callback {
     let first = settle(kit, sending, 1).await.callbacks.remove(0);
     let retry = AttemptOutcome {
         attempted: Some(attempted(at_ms, "timed_out")),
@@ -586,7 +586,11 @@ async fn taken_at_last(kit: &Kit, sending: &Sending, at_ms: i64) -> Callback {
 
 /// Number, time and result of the attempts of an account.
 async fn attempts(kit: &Kit, id: AccountId, limit: u32) -> Vec<(i64, i64, String)> {
-    let kept = kit.store.callback_attempts(id, None, limit).await.unwrap();
+    let kept = kit
+        .store
+        .callback_attempts(id, None, None, limit)
+        .await
+        .unwrap();
     let shown = kept.into_iter().map(|kept| {
         let attempted = kept.attempted;
         (kept.attempt, attempted.made_at_ms, attempted.result)
@@ -611,7 +615,7 @@ async fn attempts_that_are_kept_are_shown_the_latest_first(kit: &Kit) {
     assert_eq!(attempts(kit, id, 9).await, shown);
     assert_eq!(attempts(kit, id, 1).await, shown[..1]);
     let of_message = async |message| {
-        let kept = kit.store.callback_attempts(id, Some(message), 9);
+        let kept = kit.store.callback_attempts(id, Some(message), None, 9);
         kept.await.unwrap()
     };
     let kept = of_message(callback.message).await;

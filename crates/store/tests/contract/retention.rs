@@ -189,7 +189,7 @@ async fn a_large_message_is_deleted_in_steps_and_hidden_at_once(kit: &Kit) {
     assert_eq!((left, count(kit, "messages").await), (0, 0));
     assert_eq!(known(kit, &small).await, None);
     assert_eq!(kit.balance(id).await, balance);
-    let statement = kit.store.statement(id, 10_000).await.unwrap();
+    let statement = kit.store.statement(id, None, 10_000).await.unwrap();
     assert_eq!(statement.len(), 1 + 2 + 1_300, "credit, charges, refunds");
 }
 

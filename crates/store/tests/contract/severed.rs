@@ -215,7 +215,7 @@ async fn a_change_of_an_operator_whose_commit_was_lost_has_one_entry() {
             );
             assert!(set.await.unwrap());
             assert!(scissors.is_done());
-            let entries = kit.store.audit(Some(account), 10).await.unwrap();
+            let entries = kit.store.audit(Some(account), None, 10).await.unwrap();
             let states = |entry: &AuditEntry| entry.verb == "account.set-status";
             assert_eq!(entries.iter().filter(|&entry| states(entry)).count(), 1);
             assert_eq!(entries[0].before, r#"{"queued":"send","status":"active"}"#);

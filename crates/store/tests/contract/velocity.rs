@@ -24,7 +24,7 @@ fn pause(account: AccountId, at_ms: i64) -> PausedBlock {
 
 async fn a_block_is_paused_once_until_its_time_is_over(kit: &Kit) {
     let (one, two) = (kit.account(0).await, kit.account(0).await);
-    let paused = async |at_ms| kit.store.paused_blocks(at_ms).await.unwrap();
+    let paused = async |at_ms| kit.store.paused_blocks(at_ms, None, 9).await.unwrap();
     let add = async |account, at_ms| {
         let added = kit.store.pause_block(pause(account, at_ms), by(at_ms));
         added.await.unwrap()
@@ -56,7 +56,7 @@ async fn a_pause_is_released_once(kit: &Kit) {
     assert!(!release(one, NOW + 100).await, "it is over");
     assert!(release(one, NOW + 99).await);
     assert!(!release(one, NOW + 99).await);
-    assert_eq!(kit.store.paused_blocks(NOW).await.unwrap(), []);
+    assert_eq!(kit.store.all_paused_blocks(NOW).await.unwrap(), []);
 }
 
 async fn pauses_and_releases_raise_the_revision_and_are_in_the_audit(kit: &Kit) {
@@ -73,7 +73,7 @@ async fn pauses_and_releases_raise_the_revision_and_are_in_the_audit(kit: &Kit) 
         let changed = kit.store.changed_accounts(then, now).await.unwrap();
         assert_eq!(changed, Some([id].into()));
     }
-    let entries = kit.store.audit(Some(id), 2).await.unwrap();
+    let entries = kit.store.audit(Some(id), None, 2).await.unwrap();
     let told: Vec<_> = entries
         .iter()
         .map(|entry| {

@@ -440,7 +440,7 @@ async fn a_refund_that_is_owed_is_found(kit: &Kit) {
 
 async fn an_entry_that_the_audit_has_lost_is_found(kit: &Kit) {
     kit.account(10).await;
-    let made = kit.store.audit(None, 10).await.unwrap().len();
+    let made = kit.store.audit(None, None, 10).await.unwrap().len();
     // The last one leaves no gap behind.
     kit.plant(if kit.is_sqlite() {
         "drop trigger audit_loses_nothing; delete from audit where number = 2"

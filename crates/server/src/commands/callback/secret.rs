@@ -2,6 +2,8 @@
 
 use crate::commands::answer::{Answer, Failure, pairs};
 use crate::commands::arguments::account_id;
+use crate::commands::context::Context;
+use crate::commands::list::{PageArgs, Row};
 use crate::config;
 use crate::format::lagos_time;
 use clap::Subcommand;
@@ -45,6 +47,8 @@ pub(crate) enum Secret {
         /// Only those of this account
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: Option<AccountId>,
+        #[command(flatten)]
+        page: PageArgs,
     },
     /// Revoke an account's secrets: within a second its callbacks are not signed any more
     #[command(
@@ -62,7 +66,11 @@ pub(crate) enum Secret {
 }
 
 impl Secret {
-    pub(super) async fn run(self, operations: &Operations) -> Result<Answer, Failure> {
+    pub(super) async fn run(
+        self,
+        context: &Context,
+        operations: &Operations,
+    ) -> Result<Answer, Failure> {
         match self {
             Self::Create { account } => {
                 shown_once(&operations.callbacks().create_secret(account).await?)
@@ -73,7 +81,13 @@ impl Secret {
                     .rotate_secret(account, overlap)
                     .await?,
             ),
-            Self::List { account } => listed(&operations.callbacks().list_secrets(account).await?),
+            Self::List { account, page } => {
+                let read = async |request| {
+                    let callbacks = operations.callbacks();
+                    callbacks.list_secrets(account, &request).await
+                };
+                page.print(context, COLUMNS, read, listed).await
+            }
             Self::Revoke { account, id } => {
                 let revoked = operations
                     .callbacks()
@@ -133,15 +147,15 @@ fn shown_once(secret: &CallbackSecret) -> Result<Answer, Failure> {
     )
 }
 
-fn listed(secrets: &[CallbackSecret]) -> Result<Answer, Failure> {
-    let json: Vec<_> = secrets.iter().map(SecretJson::from).collect();
-    let names = ["SECRET_ID", "USER_ID", "CREATED", "ENDS"];
-    Answer::list(names, &json, |secret| {
-        [
-            secret.secret_id.clone(),
-            secret.user_id.clone(),
-            secret.created_at.clone(),
-            secret.ends_at.clone().unwrap_or_else(|| "-".to_owned()),
-        ]
-    })
+const COLUMNS: [&str; 4] = ["SECRET_ID", "USER_ID", "CREATED", "ENDS"];
+
+fn listed(secret: &CallbackSecret) -> Result<Row<4>, Failure> {
+    let secret = SecretJson::from(secret);
+    let cells = [
+        secret.secret_id.clone(),
+        secret.user_id.clone(),
+        secret.created_at.clone(),
+        secret.ends_at.clone().unwrap_or_else(|| "-".to_owned()),
+    ];
+    Row::new(&secret, cells)
 }

@@ -16,7 +16,7 @@ fn an_operator_edits_phrases_and_tests_texts_against_them() {
         (Some(1), true),
         "{message}"
     );
-    let listed = ogene.json(&["content", "list"]);
+    let listed = ogene.rows(&["content", "list"]);
     assert_eq!(
         listed[0],
         json!({ "phrase": "double your money", "added_at": null })
@@ -49,7 +49,6 @@ fn an_operator_edits_phrases_and_tests_texts_against_them() {
         "{message}"
     );
     let what = |entry: &Value| entry["what"].as_str().expect("a verb").to_owned();
-    let audit = ogene.json(&["audit"]);
-    let verbs: Vec<_> = audit.as_array().expect("a list").iter().map(what).collect();
+    let verbs: Vec<_> = ogene.rows(&["audit"]).iter().map(what).collect();
     assert_eq!(verbs, ["content.remove", "content.add"]);
 }

@@ -57,7 +57,7 @@ fn a_wrong_credit_is_taken_back_as_the_refusal_says() {
 
     let statement = run("wallet statement", &[]).to_string();
     assert!(statement.contains("-60.0"), "{statement}");
-    let entry = &ogene.json(&["audit", "--limit", "1"])[0];
+    let entry = &ogene.rows(&["audit", "--limit", "1"])[0];
     assert_eq!(entry["what"], "wallet.debit");
     assert_eq!(entry["after"]["reason"], "credited twice", "{entry}");
     assert_eq!(ogene.json(&["verify"])["ok"], true);

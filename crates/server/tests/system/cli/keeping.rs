@@ -80,9 +80,9 @@ impl Kept {
     fn adds_up(&self, directory: &str) -> bool {
         let of = ["--account", &self.customer.account];
         let shown = self.json_on(directory, &[&["account", "show"], &of[..]].concat());
-        let statement = ["wallet", "statement", "--limit", "100000"];
+        let statement = ["wallet", "statement"];
         let entries = self.json_on(directory, &[&statement, &of[..]].concat());
-        let entries = entries.as_array().expect("entries").iter();
+        let entries = entries["items"].as_array().expect("entries").iter();
         let sum: f64 = entries.filter_map(|entry| entry["amount"].as_f64()).sum();
         let balance = shown["balance"]["total_balance"].as_f64();
         (balance.expect("a number") - sum).abs() < 1e-6

@@ -87,7 +87,7 @@ fn config_reload_asks_the_running_service_and_is_audited() {
     assert_eq!(asked["asked"], 1);
     let line = serving.line_with("configuration reloaded");
     assert!(line.contains("ogene config reload"), "{line}");
-    let audit = ogene.json(&["audit", "--limit", "1"]);
+    let audit = ogene.rows(&["audit", "--limit", "1"]);
     assert_eq!(audit[0]["what"], "config.reload");
     assert!(
         audit[0]["who"]

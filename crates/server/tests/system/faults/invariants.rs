@@ -12,11 +12,9 @@ use std::collections::{BTreeMap, HashMap};
 /// The first octet of a page of several: how long the rest of its header is.
 const LONG_HEADER: u8 = 5;
 
-/// The ledger of the customer, as an operator sees it; the latest entry comes first.
+/// The ledger of the customer, as an operator sees it.
 pub(crate) fn statement(ogene: &Installation, customer: &Customer) -> Vec<Value> {
-    let statement = ["wallet", "statement", "--limit", "100000"];
-    let entries = ogene.json(&[&statement[..], &["--account", &customer.account]].concat());
-    entries.as_array().expect("entries").clone()
+    ogene.rows(&["wallet", "statement", "--account", &customer.account])
 }
 
 /// A process whose disk failed to keep what was written ends by itself, says so, and answers nobody afterwards.

@@ -123,11 +123,12 @@ fn settled(cluster: &Cluster, messages: &BTreeMap<String, Vec<u64>>) {
 
 /// Each message was charged once, and whoever could not be reached was refunded once.
 fn charged(cluster: &Cluster, messages: &BTreeMap<String, Vec<u64>>) {
-    let account = ["--account", &cluster.customer.account];
-    let statement = ["wallet", "statement", "--limit", "1000000"];
-    let entries = cluster.ogene.json(&[&statement, &account[..]].concat());
+    let account = &cluster.customer.account;
+    let entries = cluster
+        .ogene
+        .rows(&["wallet", "statement", "--account", account]);
     let (mut charges, mut refunds, mut balance) = (BTreeMap::new(), BTreeMap::new(), 0);
-    for entry in entries.as_array().expect("entries") {
+    for entry in &entries {
         let amount = kobo(&entry["amount"]);
         balance += amount;
         let message = entry["message_id"].as_str().unwrap_or_default().to_owned();
@@ -153,7 +154,7 @@ fn charged(cluster: &Cluster, messages: &BTreeMap<String, Vec<u64>>) {
     assert_eq!(balance, CREDIT * 100 - spent);
     let shown = cluster
         .ogene
-        .json(&[&["account", "show"], &account[..]].concat());
+        .json(&["account", "show", "--account", account]);
     assert_eq!(kobo(&shown["balance"]["total_balance"]), balance);
 }
 

@@ -85,7 +85,7 @@ fn a_revoked_token_is_refused_everywhere(cluster: &Cluster) {
         .map(|node| cluster.client(node))
         .collect();
     assert!(clients.iter_mut().all(|client| status(client) == 200));
-    let tokens = cluster.ogene.json(&["token", "list"]);
+    let tokens = cluster.ogene.rows(&["token", "list"]);
     let id = tokens[0]["token_id"].as_str().expect("an id");
     cluster.ogene.json(&["token", "revoke", "--id", id]);
     let since = Instant::now();

@@ -1,0 +1,66 @@
+//! Lists with pages: the page that is asked for, and the page that is read.
+
+use super::error::{OperationError, Result};
+use domain::search::{Cursor, DEFAULT_LIMIT, List, MAX_LIMIT};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use store::Listed;
+
+/// The page of a list that is asked for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PageRequest {
+    limit: u32,
+    cursor: Option<Cursor>,
+}
+
+impl PageRequest {
+    /// Asks for at least one item and at most so many, up to 1,000. They begin behind the page that gave the cursor, or at
+    /// the first.
+    pub fn new(limit: u32, cursor: Option<Cursor>) -> Self {
+        let limit = limit.clamp(1, MAX_LIMIT);
+        Self { limit, cursor }
+    }
+
+    /// Returns the key behind which the page begins. A cursor of another list, or of other filters, is refused.
+    pub(super) fn behind<K: DeserializeOwned>(&self, list: List, scope: &str) -> Result<Option<K>> {
+        let key = |cursor: &Cursor| {
+            let key = cursor.key(list, scope.as_bytes());
+            key.ok_or(OperationError::Cursor)
+        };
+        self.cursor.as_ref().map(key).transpose()
+    }
+
+    /// Returns the number of rows to read: one more than the page has, which shows that another page follows.
+    pub(super) fn rows(&self) -> u32 {
+        self.limit + 1
+    }
+
+    /// Makes the page of the rows that were read.
+    pub(super) fn page<T>(&self, list: List, scope: &str, mut rows: Vec<T>) -> Page<T>
+    where
+        T: Listed<Key: Serialize>,
+    {
+        let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
+        let is_last = rows.len() <= limit;
+        rows.truncate(limit);
+        let end = rows.last().filter(|_| !is_last);
+        let next = end.map(|row| Cursor::after(&row.key(), list, scope.as_bytes()));
+        Page { items: rows, next }
+    }
+}
+
+impl Default for PageRequest {
+    /// The first page of the usual size.
+    fn default() -> Self {
+        Self::new(DEFAULT_LIMIT, None)
+    }
+}
+
+/// A page of a list.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Page<T> {
+    /// The items.
+    pub items: Vec<T>,
+    /// The cursor of the next page, or `None` at the end of the list.
+    pub next: Option<Cursor>,
+}
