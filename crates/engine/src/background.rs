@@ -1,4 +1,4 @@
-//! The work of time: expiry, retention, held accounts, gauges.
+//! Periodic tasks: expiry, retention, held accounts and gauges.
 
 mod gauges;
 mod held_accounts;

@@ -1,12 +1,12 @@
-//! Callbacks: every recipient's outcome is posted to the URL that came with its message.
+//! The fifth stage: callbacks post the outcome of each recipient to the URL of its message.
 //!
-//! A callback is a row before it is in hand. Claimed callbacks stand in lanes, one per account and origin
-//! (`lanes`, pure), those of the sandbox apart from others (`partitions`); a task per callback in flight posts it (`client`) over a guarded connection (`connect`,
-//! `network`, `pool`), takes the next one from the lanes, and hands the outcome to a task that commits
-//! outcomes in groups (`desk`). Where an account has secrets (`secrets`), posts are signed. A callback that is not in
-//! hand is claimed from the database when it is due.
+//! A callback is a database row first. The worker claims due callbacks and queues them in lanes,
+//! one for each account and origin (`lanes`, without effects). Live and sandbox have separate lanes
+//! (`partitions`). Each attempt in flight is a task: it posts over a guarded connection (`client`,
+//! `connect`, `pool`), signs if the account has secrets (`signing`), and takes the next callback.
+//! Outcomes are committed in groups (`worker`, `tasks`).
 //!
-//! A process that dies leaves its claimed callbacks claimed; they are posted again, which the interface
+//! A crash leaves claimed callbacks in the database. They are posted again, which the interface
 //! allows (section 6, rule 4).
 
 mod attempt;
@@ -44,12 +44,12 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 use worker::WebhookWorker;
 
-/// How many outcomes wait for their commit before attempts have to wait for it too.
+/// Maximum number of uncommitted outcomes before attempts have to wait for a commit.
 const OUTCOME_QUEUE: usize = 1024;
-/// How long a shutdown waits for what is in flight.
+/// Longest wait of a shutdown for attempts in flight.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The running callbacks; a clone is the same ones.
+/// The running notify stage. A clone shares its state.
 #[derive(Clone)]
 pub(crate) struct Callbacks {
     worker: Arc<WebhookWorker>,
@@ -57,8 +57,7 @@ pub(crate) struct Callbacks {
 }
 
 impl Callbacks {
-    /// Starts to make callbacks, those first that the database holds. `revision` tells when the secrets may have
-    /// changed that they are signed with.
+    /// Starts the stage. The signing secrets are read again at each new `revision`.
     pub(crate) async fn start(
         store: Store,
         node: i64,
@@ -88,8 +87,8 @@ impl Callbacks {
             store, node, client, secrets, system, settings, outcomes,
         ));
         let tasks = vec![
-            tokio::spawn(tasks::claim(Arc::clone(&worker), timeouts.look)),
-            tokio::spawn(tasks::begin(Arc::clone(&worker))),
+            tokio::spawn(tasks::claim(Arc::clone(&worker), timeouts.poll)),
+            tokio::spawn(tasks::start_after_pauses(Arc::clone(&worker))),
             tokio::spawn(tasks::follow(Arc::clone(&worker), revision)),
             tokio::spawn(tasks::commit(Arc::clone(&worker), finished)),
         ];
@@ -99,7 +98,7 @@ impl Callbacks {
         })
     }
 
-    /// Takes nothing new, waits some seconds for what is in flight, and gives back the rest.
+    /// Stops claims, waits for attempts in flight, and releases the remaining callbacks.
     pub(crate) async fn shutdown(&self) {
         let tasks = std::mem::take(&mut *self.tasks.lock());
         self.worker.close(SHUTDOWN_TIMEOUT, tasks).await;
@@ -108,15 +107,15 @@ impl Callbacks {
 
 impl CallbackSink for Callbacks {
     fn capacity(&self) -> CallbackRoom {
-        self.worker.room()
+        self.worker.capacity()
     }
 
     fn offer(&self, callbacks: Vec<Callback>) {
-        // Callbacks without room go back to the database, and are claimed when there is room.
+        // Callbacks above the capacity are released to the database and claimed later.
         let rest = self.worker.take(callbacks);
         if !rest.is_empty() {
             let worker = Arc::clone(&self.worker);
-            tokio::spawn(async move { worker.give_back(rest).await });
+            tokio::spawn(async move { worker.release(rest).await });
         }
     }
 

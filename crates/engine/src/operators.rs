@@ -1,6 +1,7 @@
-//! The operations of an operator: accounts, tokens, senders, wallets, callbacks and more.
+//! The operations of operators: accounts, tokens, sender IDs, wallets, callbacks and more.
 //!
-//! They work on the database, whether or not a server runs. A running server notices each change within a second.
+//! They work on the database, with or without a running server. A running server applies each
+//! change within a second.
 
 mod accounts;
 mod actor;
@@ -41,12 +42,12 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// The operations of `actor` on `store`.
+    /// Returns the operations of `actor` on `store`.
     pub fn new(store: Store, actor: Actor) -> Self {
         Self { store, actor }
     }
 
-    /// The actor.
+    /// Returns the actor.
     pub fn actor(&self) -> &Actor {
         &self.actor
     }
@@ -81,7 +82,7 @@ impl Operations {
         Callbacks { store, actor }
     }
 
-    /// Phrases that no text may hold: add, remove, list.
+    /// Prohibited phrases: add, remove, list.
     pub fn content(&self) -> Content {
         let Self { store, actor } = self.clone();
         Content { store, actor }
@@ -93,7 +94,7 @@ impl Operations {
         Velocity { store, actor }
     }
 
-    /// The audit: list.
+    /// The audit list: list.
     pub fn audit(&self) -> Audit {
         let store = self.store.clone();
         Audit { store }

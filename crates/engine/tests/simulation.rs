@@ -1,6 +1,6 @@
-//! A simulation of the engine: the real one, with its real store in memory, among carriers and receivers that a
-//! seed has behave as badly as they do. It runs on one thread whose time is paused, so the same seed gives the
-//! same run, whatever else the machine does.
+//! A simulation of the real engine with its real store in memory. Carriers, receivers and the disk
+//! fail as a seed decides. It runs on one thread with paused time, so the same seed always gives
+//! the same run.
 
 #[cfg(test)]
 mod simulation {

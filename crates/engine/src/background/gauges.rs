@@ -7,22 +7,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::CALLBACK_STATES;
 
-/// Each node measures its own buckets: the sum over the nodes is the whole.
+/// Measures the buckets of this node. The sum over all nodes is the total.
 pub(crate) async fn measure_all(
     context: &Arc<Context>,
     published: &Mutex<BTreeSet<String>>,
 ) -> database::Result<()> {
-    // Each is told of, when none is left too: also one that is not configured any more.
-    let none: BTreeMap<String, i64> = {
+    // A carrier keeps its gauge at 0 when its queue is empty, even if it is not configured any
+    // more.
+    let zero: BTreeMap<String, i64> = {
         let mut published = published.lock();
         let carriers = &context.live().carriers;
         published.extend(carriers.iter().map(|carrier| carrier.name.to_string()));
         published.iter().map(|name| (name.clone(), 0)).collect()
     };
     let mut depths = Depths {
-        queued: none.clone(),
-        held: none.clone(),
-        in_doubt: none,
+        queued: zero.clone(),
+        held: zero.clone(),
+        in_doubt: zero,
         callbacks: CALLBACK_STATES.map(|state| (state.to_owned(), 0)).into(),
     };
     let quiet_until_ms = context.live().plan.quiet_until(context.clock.now_ms());

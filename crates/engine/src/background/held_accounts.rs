@@ -1,12 +1,12 @@
-//! Accounts that may not send: what is held of them.
+//! Held accounts: reload of their list, and settlement of their queued recipients.
 
 use crate::context::{Context, retry_read};
 use std::sync::Arc;
 use store::Revision;
 use tokio::sync::watch;
 
-/// Reads them at the start and whenever the revision changes, and has what is in hand looked through. Runs until the
-/// engine ends.
+/// Reloads the held accounts at the start and at each new revision. Workers release the recipients
+/// of newly held accounts. Runs until the engine ends.
 pub(crate) async fn follow(context: Arc<Context>, mut revision: watch::Receiver<Revision>) {
     loop {
         let held = retry_read("held accounts cannot be read", || context.store.holds()).await;
@@ -20,7 +20,8 @@ pub(crate) async fn follow(context: Arc<Context>, mut revision: watch::Receiver<
     }
 }
 
-/// Settles what came to be held since an operator held it: it was in hand then, or is a second leg, or goes out again.
+/// Settles recipients that were put back after their account was held: from memory, as a second
+/// leg, or as a retry.
 pub(crate) async fn settle(context: &Arc<Context>) -> database::Result<()> {
     for bucket in context.my_buckets() {
         let now_ms = context.clock.now_ms();

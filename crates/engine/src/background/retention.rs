@@ -1,5 +1,5 @@
-//! Data past its retention is removed in small steps, beside the load: the carriers' ids of pages that no receipt can
-//! mean any more, what the sandbox simulated, and, where an operator says so, old messages and texts.
+//! Retention: removes old data in small steps, so that it does not disturb the load. It covers
+//! message ids of carriers, sandbox messages, and messages and texts if the operator sets a limit.
 
 use crate::context::Context;
 use crate::context::metrics;
@@ -12,22 +12,23 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::{CarrierIdKey, DeadKey, TextCursor};
 
-/// How often old data is looked for while there is some.
+/// Period of the removal while there is old data.
 const BUSY_INTERVAL: Duration = Duration::from_secs(2);
-/// How often it is while there is none.
+/// Period of the removal while there is none.
 const IDLE_INTERVAL: Duration = Duration::from_mins(1);
-/// The pause after a step, for those who have work.
-const BREATH: Duration = Duration::from_millis(10);
-/// Most steps of a kind in a bucket before the next one's turn.
+/// Pause after each step, for other users of the database.
+const STEP_PAUSE: Duration = Duration::from_millis(10);
+/// Maximum number of steps for one kind of data in a bucket.
 const MAX_STEPS: usize = 40;
-/// The pause between two sweeps of dead callbacks, which cannot be found by age: each reads all of them.
+/// Period of the sweeps of dead callbacks. They have no index by age, so each sweep reads all of
+/// them.
 const DEAD_INTERVAL_MS: i64 = 3_600_000;
-/// The same of the carriers' ids of pages, of which there are many.
-const PARTS_INTERVAL_MS: i64 = 86_400_000;
-/// The same of those that were simulated.
+/// Period of the sweeps of message ids of carriers.
+const CARRIER_IDS_INTERVAL_MS: i64 = 86_400_000;
+/// Period of the sweeps of message ids of the sandbox.
 const SIMULATED_INTERVAL_MS: i64 = 3_600_000;
-/// How long these are kept: no receipt means an older page (the store looks back for 7 days), and messages are kept
-/// at least as long.
+/// Retention of message ids of carriers. The store looks for the page of a receipt 7 days back.
+/// Messages are kept at least as long.
 const CARRIER_IDS_MS: i64 = 8 * 86_400_000;
 
 /// The kinds of data that are removed, in this order.
@@ -51,67 +52,68 @@ impl DataKind {
         Self::SimulatedCarrierIds,
     ];
 
-    /// How long it is kept.
+    /// Returns the retention of this kind, or `None` if it is kept for ever.
     fn kept_ms(self, retention: Retention) -> Option<i64> {
         match self {
             Self::Texts => retention.bodies_ms,
             Self::DeadCallbacks | Self::Messages => retention.messages_ms,
-            // Nobody paid for it.
+            // Sandbox data has a retention of its own.
             Self::Simulated | Self::SimulatedCarrierIds => Some(retention.sandbox_ms),
-            // Nobody needs them later, however long messages are kept.
+            // No receipt needs older ids, however long messages are kept.
             Self::CarrierIds => Some(CARRIER_IDS_MS),
         }
     }
 }
 
-/// A sweep along a key: where it stands, or until when it rests.
+/// A sweep over a key range. It has a position while it runs, and a pause after its end.
 struct Sweep<K> {
-    at: Option<K>,
-    rests_until_ms: i64,
+    position: Option<K>,
+    paused_until_ms: i64,
 }
 
 impl<K> Default for Sweep<K> {
     fn default() -> Self {
         Self {
-            at: None,
-            rests_until_ms: 0,
+            position: None,
+            paused_until_ms: 0,
         }
     }
 }
 
 impl<K> Sweep<K> {
-    fn rests(&self, now_ms: i64) -> bool {
-        self.at.is_none() && now_ms < self.rests_until_ms
+    fn is_paused(&self, now_ms: i64) -> bool {
+        self.position.is_none() && now_ms < self.paused_until_ms
     }
 
-    /// Goes on from there, or rests at the end; whether it has not come to its end.
-    fn go_on(&mut self, next: Option<K>, now_ms: i64, rest_ms: i64) -> bool {
+    /// Records the next position, or pauses at the end of the range. Returns `true` if the sweep
+    /// continues.
+    fn advance(&mut self, next: Option<K>, now_ms: i64, rest_ms: i64) -> bool {
         if next.is_none() {
-            self.rests_until_ms = now_ms + rest_ms;
+            self.paused_until_ms = now_ms + rest_ms;
         }
-        self.at = next;
-        self.at.is_some()
+        self.position = next;
+        self.position.is_some()
     }
 }
 
-/// How far the removal came in a bucket. Not kept: a new process begins from the start.
+/// The positions of the removal in a bucket. They are not stored, so a new process starts again.
 #[derive(Default)]
 struct Position {
     texts: Option<TextCursor>,
     messages: Option<MessageId>,
     simulated: Option<MessageId>,
     dead: Sweep<DeadKey>,
-    parts: Sweep<CarrierIdKey>,
-    simulated_parts: Sweep<CarrierIdKey>,
+    carrier_ids: Sweep<CarrierIdKey>,
+    simulated_carrier_ids: Sweep<CarrierIdKey>,
 }
 
-/// Runs until the engine ends.
+/// Removes old data until the engine ends.
 pub(crate) async fn run(context: Arc<Context>) {
-    let mut places = HashMap::new();
+    let mut positions = HashMap::new();
     let outage = Outage::of("old data cannot be removed");
     loop {
         let retention = context.live().retention;
-        let pause = match outage.note(remove(&context, retention, &mut places).await) {
+        let pause = match outage.note(remove(&context, retention, &mut positions).await) {
             Some(true) => BUSY_INTERVAL,
             Some(false) | None => IDLE_INTERVAL,
         };
@@ -119,11 +121,11 @@ pub(crate) async fn run(context: Arc<Context>) {
     }
 }
 
-/// Takes some steps in each bucket of this node; whether more are to be taken.
+/// Performs some steps in each bucket of this node. Returns `true` if more old data may be left.
 async fn remove(
     context: &Context,
     retention: Retention,
-    places: &mut HashMap<Bucket, Position>,
+    positions: &mut HashMap<Bucket, Position>,
 ) -> database::Result<bool> {
     let mut more = false;
     for bucket in context.store.buckets() {
@@ -131,15 +133,15 @@ async fn remove(
             let Some(kept_ms) = kind.kept_ms(retention) else {
                 continue;
             };
-            let place = places.entry(bucket).or_default();
+            let position = positions.entry(bucket).or_default();
             let mut left = true;
             for _ in 0..MAX_STEPS {
                 left = context.nodes.is_mine(bucket)
-                    && place.step(context, bucket, kind, kept_ms).await?;
+                    && position.step(context, bucket, kind, kept_ms).await?;
                 if !left {
                     break;
                 }
-                tokio::time::sleep(BREATH).await;
+                tokio::time::sleep(STEP_PAUSE).await;
             }
             more |= left;
         }
@@ -148,7 +150,7 @@ async fn remove(
 }
 
 impl Position {
-    /// Takes a step; whether more are to be taken.
+    /// Performs one step. Returns `true` if more old data may be left.
     async fn step(
         &mut self,
         context: &Context,
@@ -180,28 +182,32 @@ impl Position {
                 self.simulated = removed.next;
                 Ok(self.simulated.is_some())
             }
-            DataKind::SimulatedCarrierIds if self.simulated_parts.rests(now_ms) => Ok(false),
+            DataKind::SimulatedCarrierIds if self.simulated_carrier_ids.is_paused(now_ms) => {
+                Ok(false)
+            }
             DataKind::SimulatedCarrierIds => {
-                let after = self.simulated_parts.at.take();
+                let after = self.simulated_carrier_ids.position.take();
                 let removed = store.remove_parts(bucket, before_ms, after, Some(SANDBOX));
                 let next = removed.await?.next;
                 Ok(self
-                    .simulated_parts
-                    .go_on(next, now_ms, SIMULATED_INTERVAL_MS))
+                    .simulated_carrier_ids
+                    .advance(next, now_ms, SIMULATED_INTERVAL_MS))
             }
-            DataKind::DeadCallbacks if self.dead.rests(now_ms) => Ok(false),
+            DataKind::DeadCallbacks if self.dead.is_paused(now_ms) => Ok(false),
             DataKind::DeadCallbacks => {
-                let after = self.dead.at.take();
+                let after = self.dead.position.take();
                 let removed = store
                     .remove_dead_callbacks(bucket, before_ms, after)
                     .await?;
-                Ok(self.dead.go_on(removed.next, now_ms, DEAD_INTERVAL_MS))
+                Ok(self.dead.advance(removed.next, now_ms, DEAD_INTERVAL_MS))
             }
-            DataKind::CarrierIds if self.parts.rests(now_ms) => Ok(false),
+            DataKind::CarrierIds if self.carrier_ids.is_paused(now_ms) => Ok(false),
             DataKind::CarrierIds => {
-                let after = self.parts.at.take();
+                let after = self.carrier_ids.position.take();
                 let removed = store.remove_parts(bucket, before_ms, after, None).await?;
-                Ok(self.parts.go_on(removed.next, now_ms, PARTS_INTERVAL_MS))
+                Ok(self
+                    .carrier_ids
+                    .advance(removed.next, now_ms, CARRIER_IDS_INTERVAL_MS))
             }
         }
     }

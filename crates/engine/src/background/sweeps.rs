@@ -1,4 +1,4 @@
-//! The work of time, done in the background.
+//! The periodic sweeps of the database.
 
 use super::{gauges, held_accounts};
 use crate::admit::callers::Callers;
@@ -16,38 +16,39 @@ use store::{Claimed, Ended, Expiry, Progress, Settled};
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// How often it is looked whether batches have become due.
+/// Period of the search for due batches.
 const DUE_INTERVAL: Duration = Duration::from_secs(1);
-/// How often recipients are looked for whose time is over.
+/// Period of the search for expired recipients.
 const EXPIRE_INTERVAL: Duration = Duration::from_secs(10);
-/// A delivery may be committed this long after its message's time was over.
+/// Time after the expiry of a message in which a delivery may still be committed.
 const GRACE_MS: i64 = 60_000;
-/// How often closed windows are forgotten.
+/// Period of the removal of closed duplicate windows.
 const TIDY_INTERVAL: Duration = Duration::from_secs(5);
-/// How often receipts are looked at again that were parked on one node while another kept their response, and how long
-/// each is.
+/// Period of the second look at parked receipts, and the age up to which they are looked at. A
+/// receipt may be parked on one node while another commits its response.
 const LOOK_AGAIN_INTERVAL: Duration = Duration::from_secs(1);
 const LOOK_AGAIN_MS: i64 = 20_000;
-/// How often PostgreSQL is made to look at tables that it takes for empty: until it has, a campaign that is its first may
-/// wait a second for each thousand receipts.
+/// Period of ANALYZE for tables that PostgreSQL believes to be empty. Without it, each 1,000
+/// receipts of a first campaign may take a second.
 const GATHER_INTERVAL: Duration = Duration::from_secs(1);
-/// How often PostgreSQL is made to use the room again of what has left the queues.
+/// Period of VACUUM for the queue tables, so that freed space is reused.
 const VACUUM_INTERVAL: Duration = Duration::from_millis(500);
-/// How often old attempts at callbacks are forgotten, and how long they are kept.
+/// Period of the removal of old callback attempts, and their retention.
 const FORGET_INTERVAL: Duration = Duration::from_hours(1);
 const ATTEMPTS_MS: i64 = 14 * 86_400_000;
-/// How often batches are looked for that wait for carriers which are not configured any more.
+/// Period of the search for batches of carriers that are not configured any more.
 const STRAYS_INTERVAL: Duration = Duration::from_secs(5);
-/// How often it is looked what came to be held of accounts that may not send.
+/// Period of the settlement of held accounts.
 const HELD_INTERVAL: Duration = Duration::from_secs(2);
-/// How often queues are measured.
+/// Period of the measurement of queues.
 const MEASURE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Runs each sweep in a task of its own, so that none waits for another. They run until they are aborted.
+/// Starts each sweep as a task of its own, so that none delays another. They run until they are
+/// aborted.
 pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle<()>> {
     let settling = every(
         HELD_INTERVAL,
-        Outage::of("what is queued of held accounts cannot be settled"),
+        Outage::of("queued recipients of held accounts cannot be settled"),
         context,
         |context| async move { held_accounts::settle(&context).await },
     );
@@ -60,30 +61,30 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
 }
 
 fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {
-    let looked = Arc::new(AtomicI64::new(context.clock.now_ms()));
+    let looked_until = Arc::new(AtomicI64::new(context.clock.now_ms()));
     let (reported, measured) = (Arc::new(Mutex::default()), Arc::new(Mutex::default()));
     [
         every(
             DUE_INTERVAL,
-            Outage::of("it cannot be seen which batches are due"),
+            Outage::of("due batches cannot be found"),
             context,
             |context| async move { note_due(&context).await },
         ),
         every(
             FORGET_INTERVAL,
-            Outage::of("old attempts at callbacks cannot be forgotten"),
+            Outage::of("old callback attempts cannot be removed"),
             context,
             |context| async move { forget_all(&context).await },
         ),
         every(
             EXPIRE_INTERVAL,
-            Outage::of("recipients whose time is over cannot expire"),
+            Outage::of("recipients cannot be expired"),
             context,
             |context| async move { expire_all(&context).await },
         ),
         every(
             TIDY_INTERVAL,
-            Outage::of("closed windows cannot be forgotten"),
+            Outage::of("closed duplicate windows cannot be removed"),
             context,
             |context| async move { tidy_all(&context).await },
         ),
@@ -110,16 +111,16 @@ fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {
         ),
         every(
             LOOK_AGAIN_INTERVAL,
-            Outage::of("parked receipts cannot be looked at"),
+            Outage::of("parked receipts cannot be matched again"),
             context,
             move |context| {
-                let looked = Arc::clone(&looked);
-                async move { look_again(&context, &looked).await }
+                let looked_until = Arc::clone(&looked_until);
+                async move { look_again(&context, &looked_until).await }
             },
         ),
         every(
             STRAYS_INTERVAL,
-            Outage::of("batches of carriers that are gone cannot be moved"),
+            Outage::of("batches of removed carriers cannot be moved"),
             context,
             move |context| {
                 let reported = Arc::clone(&reported);
@@ -129,7 +130,7 @@ fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {
     ]
 }
 
-/// Sweeps at once and then that often; one that takes longer delays the next of its kind alone.
+/// Sweeps at once and then periodically. A slow sweep delays only its own next run.
 fn every<S>(
     period: Duration,
     outage: Outage,
@@ -150,8 +151,8 @@ where
     })
 }
 
-/// Expires recipients that have no outcome in time, and what was never sent. Where that fails in a bucket, the others are
-/// swept all the same.
+/// Expires recipients without an outcome and batches that were never sent. A failure in one bucket
+/// does not stop the others.
 pub(crate) async fn expire_all(context: &Arc<Context>) -> database::Result<()> {
     let begun_ms = context.clock.now_ms();
     let mut swept = Ok(());
@@ -166,8 +167,9 @@ pub(crate) async fn expire_all(context: &Arc<Context>) -> database::Result<()> {
     swept
 }
 
-/// Until when a step expires: when the sweep began, so that it has an end; or, where the clock was set back since, what it
-/// tells now, or what was accepted after that would be expired.
+/// Returns the time up to which a step expires. It is the begin of the sweep, so that the sweep
+/// ends. If the clock was set back since, it is the current time, or messages accepted after that
+/// would expire.
 fn until_ms(context: &Context, begun_ms: i64) -> i64 {
     context.clock.now_ms().min(begun_ms)
 }
@@ -194,7 +196,7 @@ async fn expire_sent(
     }
 }
 
-/// The time before which a message must be accepted to be over.
+/// Returns the acceptance time before which a message is expired.
 fn over_before(context: &Context, gateway: Gateway, now_ms: i64) -> i64 {
     context.live().plan.rules.over_before(gateway, now_ms)
 }
@@ -252,11 +254,11 @@ async fn forget_all(context: &Arc<Context>) -> database::Result<()> {
     Ok(())
 }
 
-/// Finds receipts that came in on one node while another kept their response, since what was seen when all of them
-/// were last looked at, which it notes.
-async fn look_again(context: &Arc<Context>, looked: &AtomicI64) -> database::Result<()> {
+/// Looks again at receipts that were parked since the last look, as their responses may be
+/// committed now. Records how far it looked.
+async fn look_again(context: &Arc<Context>, looked_until: &AtomicI64) -> database::Result<()> {
     let now_ms = context.clock.now_ms();
-    let since_ms = parked_since(looked.load(Ordering::Relaxed), now_ms);
+    let since_ms = parked_since(looked_until.load(Ordering::Relaxed), now_ms);
     let mut until_ms = now_ms;
     for bucket in context.my_buckets() {
         let report = Arc::new(empty_report(context, now_ms));
@@ -266,20 +268,22 @@ async fn look_again(context: &Arc<Context>, looked: &AtomicI64) -> database::Res
             .look_again(report, bucket, since_ms, &mut settled)
             .await;
         context.settled(settled);
-        until_ms = until_ms.min(looked_until(since_ms, now_ms, found?));
+        until_ms = until_ms.min(next_look_from(since_ms, now_ms, found?));
     }
-    looked.store(until_ms, Ordering::Relaxed);
+    looked_until.store(until_ms, Ordering::Relaxed);
     Ok(())
 }
 
-/// However long ago the last look was, and wherever the clock was set meanwhile, no receipt is too old for the next.
+/// Returns the time from which parked receipts are looked at. No receipt is missed after a long
+/// pause or a clock step.
 fn parked_since(looked_ms: i64, now_ms: i64) -> i64 {
     looked_ms.min(now_ms) - LOOK_AGAIN_MS
 }
 
-/// Until when it was looked, where what came in until `full_ms` was too much for one look: the next one begins with what is
-/// left, and goes on in any case.
-fn looked_until(since_ms: i64, now_ms: i64, full_ms: Option<i64>) -> i64 {
+/// Returns the time up to which parked receipts were looked at. `full_ms` is the time of the last
+/// receipt if there were too many for one look. The next look continues there, and always makes
+/// progress.
+fn next_look_from(since_ms: i64, now_ms: i64, full_ms: Option<i64>) -> i64 {
     full_ms.map_or(now_ms, |full_ms| full_ms.max(since_ms + 1) + LOOK_AGAIN_MS)
 }
 
@@ -288,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_parked_receipt_is_too_old_after_a_long_sweep() {
+    fn no_parked_receipt_is_missed_after_a_long_sweep() {
         let minute = 60_000;
         for (looked_ms, now_ms, since_ms) in [
             (minute, minute + 1_000, minute - LOOK_AGAIN_MS),
@@ -301,13 +305,13 @@ mod tests {
     }
 
     #[test]
-    fn what_one_look_has_no_room_for_is_the_next_ones() {
+    fn a_full_look_is_continued_by_the_next_one() {
         let next = |since_ms, full_ms| {
-            let looked_ms = looked_until(since_ms, 100_000, full_ms);
+            let looked_ms = next_look_from(since_ms, 100_000, full_ms);
             parked_since(looked_ms, 100_000)
         };
         assert_eq!(next(50_000, None), 80_000);
         assert_eq!(next(50_000, Some(60_000)), 60_000);
-        assert_eq!(next(50_000, Some(50_000)), 50_001, "it goes on");
+        assert_eq!(next(50_000, Some(50_000)), 50_001, "it makes progress");
     }
 }

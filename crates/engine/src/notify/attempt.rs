@@ -1,4 +1,4 @@
-//! One attempt at a callback: what is posted, and what follows from the answer.
+//! One attempt at a callback: the request, and the decision after the answer.
 
 use super::client::{Answer, Client};
 use super::connect::AttemptError;
@@ -12,44 +12,45 @@ use domain::callback::{self, AfterAttempt, Attempt, AttemptVerdict, log, signatu
 use store::{Attempted, Callback, Finished};
 use tokio::time::Instant;
 
-/// How it ended.
+/// The end of an attempt.
 pub(crate) struct Ended {
     /// The outcome of the callback.
     pub(crate) finished: Finished,
-    /// The health of the receiver that it shows.
+    /// The result for the health of the receiver.
     pub(crate) result: AttemptResult,
-    /// The record of it for the operator.
+    /// The record of the attempt for the operator, if one is kept.
     pub(crate) attempted: Option<Attempted>,
 }
 
 impl Ended {
-    /// The end of a callback that was not tried.
+    /// The end of a callback that was not attempted.
     pub(crate) const UNTOUCHED: Self = Self {
         finished: Finished::Untouched,
         result: AttemptResult::NotTried,
         attempted: None,
     };
 
-    /// The end of a callback that waited too long for a receiver that fails, and is given up without a further try.
+    /// The end of a callback that waited too long for a failing receiver. It is given up without
+    /// another attempt.
     pub(crate) const GIVEN_UP: Self = Self {
         finished: Finished::GivenUp,
         ..Self::UNTOUCHED
     };
 }
 
-/// The values that attempts share.
+/// The dependencies that all attempts share.
 pub(crate) struct Attempts {
     pub(crate) client: Client,
     pub(crate) secrets: Secrets,
     pub(crate) clock: Clock,
     pub(crate) random: Random,
     pub(crate) measures: Measures,
-    /// The waits after failed attempts, milliseconds.
+    /// The delays after failed attempts, milliseconds.
     pub(crate) delays_ms: Vec<i64>,
 }
 
 impl Attempts {
-    /// Posts a callback and decides what becomes of it.
+    /// Posts a callback and decides its outcome.
     pub(crate) async fn make(&self, callback: &Callback) -> Ended {
         let (started, made_at_ms) = (Instant::now(), self.clock.now_ms());
         self.measures.in_flight.increment(1);
@@ -81,19 +82,19 @@ impl Attempts {
             AfterAttempt::Dead => Finished::Dead,
             AfterAttempt::EndMessage => Finished::EndMessage,
         };
-        let is_well = answer_or_error.is_ok_and(|answer| answer.status < 500);
+        let is_answered = answer_or_error.is_ok_and(|answer| answer.status < 500);
         Ended {
             finished,
-            result: if is_well {
-                AttemptResult::Well
+            result: if is_answered {
+                AttemptResult::Answered
             } else {
-                AttemptResult::Badly
+                AttemptResult::Failed
             },
             attempted,
         }
     }
 
-    /// The request that is posted, signed where the account has a secret.
+    /// Returns the request. It is signed if the account has a secret.
     fn post(&self, callback: &Callback, attempt: i64, now_ms: i64) -> Post {
         let (message, recipient) = (callback.message, callback.recipient);
         let body = callback::body(
@@ -113,7 +114,7 @@ impl Attempts {
         }
     }
 
-    /// The consequence of the answer to the attempt of this number.
+    /// Returns the decision after the answer to an attempt.
     fn next(&self, number: i64, answer_or_error: &Result<Answer, AttemptError>) -> AfterAttempt {
         let now_ms = self.clock.now_ms();
         let attempt = match answer_or_error {
@@ -125,7 +126,7 @@ impl Attempts {
         };
         let verdict = callback::verdict(attempt, now_ms);
         let made = usize::try_from(number).unwrap_or(usize::MAX);
-        // It is read only where it is used: that is a call of the system.
+        // Randomness is read only where a retry needs it, because each read is a system call.
         let random = match verdict {
             AttemptVerdict::Retry { .. } => self.random.small(),
             AttemptVerdict::Accepted | AttemptVerdict::Refused | AttemptVerdict::Gone => 0,
@@ -134,7 +135,7 @@ impl Attempts {
     }
 }
 
-/// The HTTP status, or why there was none.
+/// Returns the HTTP status, or the class of the error.
 fn result(answer_or_error: &Result<Answer, AttemptError>) -> String {
     match answer_or_error {
         Ok(answer) => answer.status.to_string(),

@@ -1,4 +1,5 @@
-//! One attempt: POST the body, read the head of the answer, and make the connection ready for the next.
+//! The HTTP client for callbacks: it posts the body, reads the answer, and keeps the connection for
+//! the next request.
 
 use super::connect::{AttemptError, Connector};
 use super::pool::{Connection, Pool};
@@ -10,18 +11,18 @@ use hyper::body::Incoming;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// How much of an answer is read, bytes: enough for any receiver that only says yes or no.
-const MAX_ANSWER: usize = 16 * 1024;
+/// Maximum number of bytes of an answer that are read.
+const MAX_READ_BYTES: usize = 16 * 1024;
 
-/// How long is waited.
+/// The timeouts of the stage.
 #[derive(Clone, Copy)]
 pub(crate) struct Timeouts {
-    /// Until a receiver is connected, TLS included.
+    /// The timeout of the connection, including TLS.
     pub(crate) connect: Duration,
-    /// For the whole attempt.
+    /// The timeout of the whole attempt.
     pub(crate) attempt: Duration,
-    /// Until the database is looked at without a hint.
-    pub(crate) look: Duration,
+    /// The longest time between two polls of the database.
+    pub(crate) poll: Duration,
 }
 
 impl Default for Timeouts {
@@ -29,7 +30,7 @@ impl Default for Timeouts {
         Self {
             connect: Duration::from_secs(5),
             attempt: Duration::from_secs(15),
-            look: Duration::from_secs(1),
+            poll: Duration::from_secs(1),
         }
     }
 }
@@ -41,11 +42,11 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     /// The header `Retry-After`.
     pub(crate) retry_after: Option<String>,
-    /// How the body begins.
+    /// The beginning of the body.
     pub(crate) start: Vec<u8>,
 }
 
-/// Posts callbacks. It follows no redirect and knows no proxy.
+/// Posts callbacks. It follows no redirects and uses no proxy.
 pub(crate) struct Client {
     connector: Connector,
     pool: Pool,
@@ -54,7 +55,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// Keeps no connection yet, and later at most `max_kept`.
+    /// Creates a client that keeps at most `max_kept` idle connections.
     pub(crate) fn new(connector: Connector, timeouts: Timeouts, max_kept: usize) -> Self {
         Self {
             connector,
@@ -70,14 +71,14 @@ impl Client {
         let deadline = Instant::now() + self.timeouts.attempt;
         let exchanged = timeout_at(deadline, self.exchange(&target, &post)).await;
         let (mut answer, rest, connection) = exchanged.map_err(|_| AttemptError::TimedOut)??;
-        // The answer is known; a connection whose rest does not come in time is just not used again.
+        // The status is known. A connection whose body does not end in time is not reused.
         if timeout_at(deadline, read_to_end(rest, &mut answer.start)).await == Ok(true) {
             self.pool.keep(target.receiver(), connection);
         }
         Ok(answer)
     }
 
-    /// Closes connections that nobody has used for long.
+    /// Closes connections that were idle for too long.
     pub(crate) fn sweep(&self) {
         self.pool.sweep();
     }
@@ -89,9 +90,9 @@ impl Client {
     ) -> Result<(Answer, Incoming, Connection), AttemptError> {
         let request = || target.request(post).map_err(|_| AttemptError::Url);
         if let Some(mut kept) = self.pool.take(target.receiver()) {
-            // A receiver may close a kept connection at the very moment it is used; that is not its
-            // answer, so one fresh connection is tried. At worst it gets the callback twice, which the
-            // interface allows.
+            // A receiver may close an idle connection at the moment of the request. So the request
+            // is repeated once on a fresh connection. The receiver may get the callback twice,
+            // which the interface allows.
             if let Ok(response) = kept.send(request()?).await {
                 return Ok(split(response, kept));
             }
@@ -122,10 +123,10 @@ fn split(
     (answer, response.into_body(), connection)
 }
 
-/// Returns `true` if the rest of an answer came to its end within what is read of it; `start` gets how it begins.
+/// Reads the rest of an answer into `start`. Returns `true` if it ended within [`MAX_READ_BYTES`].
 async fn read_to_end(mut rest: Incoming, start: &mut Vec<u8>) -> bool {
     let mut read = 0;
-    while read <= MAX_ANSWER {
+    while read <= MAX_READ_BYTES {
         match rest.frame().await {
             None => return true,
             Some(Ok(frame)) => {

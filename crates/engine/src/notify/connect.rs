@@ -1,8 +1,9 @@
-//! Connects to the host of a customer's URL, and to nothing inside our own network.
+//! Connects to the host of a customer's URL, and never to an address inside our own network.
 //!
-//! The guard stands between the resolver and the socket: resolve, drop forbidden addresses, connect to
-//! exactly a checked one, then TLS under the original name. That covers literals of any notation, names
-//! that lead inside, names that lead elsewhere at the second look (there is none), and mapped addresses.
+//! The guard resolves the name, drops forbidden addresses, connects to one of the checked
+//! addresses, and then starts TLS under the original name. So it covers every notation of an
+//! address, names of internal hosts, DNS rebinding (there is no second lookup), and mapped
+//! addresses.
 
 use crate::context::network::{Network, Transport, dial_any};
 use domain::address;
@@ -16,10 +17,10 @@ use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 use url::{Host, Url};
 
-/// Why no answer came.
+/// The reason why an attempt got no answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AttemptError {
-    /// The stored text is no URL that can be called.
+    /// The stored text is not a valid URL.
     #[error("the URL cannot be called")]
     Url,
     /// The name has no address.
@@ -28,22 +29,22 @@ pub(crate) enum AttemptError {
     /// All addresses are forbidden.
     #[error("the host leads to an address that may not be called")]
     Forbidden,
-    /// No address could be connected to.
+    /// No address accepted a connection.
     #[error("no connection")]
     Unreachable(#[source] io::Error),
     /// The TLS handshake failed.
     #[error("no TLS session")]
     Tls(#[source] io::Error),
-    /// The connection broke, or what came back was not HTTP.
+    /// The connection broke, or the answer was not HTTP.
     #[error("no answer")]
     Broken(#[source] hyper::Error),
-    /// It took too long.
+    /// The attempt timed out.
     #[error("timed out")]
     TimedOut,
 }
 
 impl AttemptError {
-    /// The word for it in metrics and logs.
+    /// Returns the label of the error for metrics and logs.
     pub(crate) const fn class(&self) -> &'static str {
         match self {
             Self::Url => "bad_url",
@@ -57,7 +58,7 @@ impl AttemptError {
     }
 }
 
-/// Opens connections that the guard lets through.
+/// Opens connections to permitted addresses.
 pub(crate) struct Connector {
     network: Arc<dyn Network>,
     allow_private: bool,
@@ -65,7 +66,8 @@ pub(crate) struct Connector {
 }
 
 impl Connector {
-    /// Trusts whom the network trusts; `allow_private` switches the guard off.
+    /// Creates a connector with the trusted authorities of the network. `allow_private` switches
+    /// the guard off.
     pub(crate) fn new(
         network: Arc<dyn Network>,
         allow_private: bool,
@@ -82,7 +84,7 @@ impl Connector {
         })
     }
 
-    /// Connects to the host and port of `url`, with TLS for https, before `limit` is over.
+    /// Connects to the host and port of `url`, with TLS for https, within `limit`.
     pub(crate) async fn connect(
         &self,
         url: &Url,
@@ -119,7 +121,7 @@ impl Connector {
         Ok(Box::new(stream))
     }
 
-    /// The addresses that a host leads to and that may be called.
+    /// Returns the permitted addresses of a host.
     async fn allowed(&self, host: &Host<&str>) -> Result<Vec<IpAddr>, AttemptError> {
         let mut addresses = match *host {
             Host::Ipv4(address) => vec![address.into()],
@@ -142,12 +144,12 @@ impl Connector {
     }
 }
 
-/// The name that the receiver's certificate must be for.
+/// Returns the name that the certificate of the receiver must have.
 fn server_name(host: &Host<&str>) -> Option<ServerName<'static>> {
     match *host {
         Host::Ipv4(address) => Some(IpAddr::from(address).into()),
         Host::Ipv6(address) => Some(IpAddr::from(address).into()),
-        // The dot that makes a name absolute is not part of the name in a certificate.
+        // The trailing dot of an absolute name is not part of the name in a certificate.
         Host::Domain(name) => ServerName::try_from(name.trim_end_matches('.').to_owned()).ok(),
     }
 }

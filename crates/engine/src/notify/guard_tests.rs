@@ -1,4 +1,5 @@
-//! No URL, however it is spelt and wherever its name leads, makes a connection to a forbidden address.
+//! No URL in any notation, and no name wherever it resolves, causes a connection to a forbidden
+//! address.
 
 use super::client::{Client, Timeouts};
 use super::connect::{AttemptError, Connector};
@@ -15,16 +16,16 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
-/// Resolves every name to what the script says, anew at each look, and writes down who was dialled.
+/// Resolves names by a script, and records the dialled addresses.
 #[derive(Clone, Default)]
 struct Recording {
-    looks: Arc<Mutex<Vec<Vec<IpAddr>>>>,
+    lookups: Arc<Mutex<Vec<Vec<IpAddr>>>>,
     dialled: Arc<Mutex<Vec<SocketAddr>>>,
 }
 
 impl Network for Recording {
     fn resolve(&self, _name: &str) -> NetworkFuture<'_, Vec<IpAddr>> {
-        let look = self.looks.lock().pop().unwrap_or_default();
+        let look = self.lookups.lock().pop().unwrap_or_default();
         Box::pin(ready(Ok(look)))
     }
 
@@ -42,14 +43,14 @@ impl Network for Recording {
     }
 }
 
-/// Posts twice to a URL; gives the last fault and whoever was dialled.
+/// Posts twice to a URL. Returns the last error and the dialled addresses.
 fn dialled(
     url: &str,
-    looks: Vec<Vec<IpAddr>>,
+    lookups: Vec<Vec<IpAddr>>,
     allow_private: bool,
 ) -> (AttemptError, Vec<SocketAddr>) {
     let network = Recording {
-        looks: Arc::new(Mutex::new(looks)),
+        lookups: Arc::new(Mutex::new(lookups)),
         ..Recording::default()
     };
     let connector = Connector::new(Arc::new(network.clone()), allow_private);
@@ -67,7 +68,8 @@ fn dialled(
     (fault, dialled)
 }
 
-/// The knowledge of the standard library of forbidden addresses: a second opinion beside our own table.
+/// Returns `true` if the standard library classifies an address as not public, as a check of our
+/// own table.
 fn is_plainly_forbidden(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(v4) => {
@@ -143,7 +145,7 @@ fn v6() -> impl Strategy<Value = Ipv6Addr> {
     ]
 }
 
-/// Ways to hold an IPv4 address in one of IPv6: mapped, compatible, NAT64, 6to4, local NAT64.
+/// Encodings of an IPv4 address in IPv6: mapped, compatible, NAT64, 6to4, local NAT64.
 const WRAPPINGS: usize = 5;
 
 fn wrapped(inner: Ipv4Addr, how: usize) -> Ipv6Addr {
@@ -160,7 +162,7 @@ fn wrapped(inner: Ipv4Addr, how: usize) -> Ipv6Addr {
 /// Ways to spell an IPv4 address.
 const NOTATIONS: usize = 12;
 
-/// An IPv4 address as URLs have been seen to spell it.
+/// Returns a notation of an IPv4 address that occurs in URLs.
 fn spelt(address: Ipv4Addr, how: usize) -> String {
     let [a, b, c, d] = address.octets();
     let bits = address.to_bits();
@@ -210,12 +212,12 @@ fn url() -> impl Strategy<Value = String> {
         .prop_map(|(scheme, user, host, port, path)| format!("{scheme}{user}{host}{port}{path}"))
 }
 
-fn looks() -> impl Strategy<Value = Vec<Vec<IpAddr>>> {
+fn lookups() -> impl Strategy<Value = Vec<Vec<IpAddr>>> {
     let address = prop_oneof![v4().prop_map(IpAddr::from), v6().prop_map(IpAddr::from)];
     vec(vec(address, 0..4), 2)
 }
 
-/// IANA's registries of special-purpose addresses, and what is multicast, reserved or unassigned beside them.
+/// The ranges of IANA's special-purpose registries, and multicast, reserved and unassigned ranges.
 const SPECIAL: [(&str, &str); 33] = [
     ("0.0.0.0", "0.255.255.255"),
     ("10.0.0.0", "10.255.255.255"),
@@ -252,7 +254,7 @@ const SPECIAL: [(&str, &str); 33] = [
     ("4000::", "4000:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
 ];
 
-/// The first, the middle and the last address of a range.
+/// Returns the first, the middle and the last address of a range.
 fn samples((first, last): (&str, &str)) -> [IpAddr; 3] {
     match (first.parse().unwrap(), last.parse().unwrap()) {
         (IpAddr::V4(first), IpAddr::V4(last)) => {
@@ -275,7 +277,7 @@ fn samples((first, last): (&str, &str)) -> [IpAddr; 3] {
     }
 }
 
-/// Every address that a packet to this one may be sent by: itself, and the IPv6 addresses that hold it.
+/// Returns an address and the IPv6 addresses that embed it.
 fn shapes(address: IpAddr) -> Vec<IpAddr> {
     let IpAddr::V4(inner) = address else {
         return vec![address];
@@ -284,8 +286,8 @@ fn shapes(address: IpAddr) -> Vec<IpAddr> {
     wrapped.chain([address]).collect()
 }
 
-/// How a URL may say where it leads: every notation of the address, and names that lead there at the first
-/// look, at the second, or among others that are forbidden as well.
+/// Returns URLs that lead to an address: in every notation, and by names that resolve to it at the
+/// first or second lookup or among other forbidden addresses.
 fn targets(address: IpAddr) -> Vec<(String, Vec<Vec<IpAddr>>)> {
     let loopback = IpAddr::from([127, 0, 0, 1]);
     let literals: Vec<String> = match address {
@@ -298,11 +300,11 @@ fn targets(address: IpAddr) -> Vec<(String, Vec<Vec<IpAddr>>)> {
     let literals = literals.into_iter().map(|host| (host, vec![]));
     let names = [
         vec![vec![address], vec![address]],
-        // Looks are taken from the end.
+        // Lookups are popped from the end.
         vec![vec![address], vec![]],
         vec![vec![loopback, address], vec![address, loopback]],
     ];
-    let names = names.map(|looks| ("receiver.example".to_owned(), looks));
+    let names = names.map(|lookups| ("receiver.example".to_owned(), lookups));
     literals.chain(names).collect()
 }
 
@@ -310,12 +312,12 @@ fn targets(address: IpAddr) -> Vec<(String, Vec<Vec<IpAddr>>)> {
 fn special_ranges_are_refused_in_every_notation() {
     let mut judged = 0;
     for address in SPECIAL.into_iter().flat_map(samples).flat_map(shapes) {
-        for (host, looks) in targets(address) {
+        for (host, lookups) in targets(address) {
             for url in [
                 format!("http://{host}/"),
                 format!("https://{host}:8443/hook"),
             ] {
-                let (fault, dialled) = dialled(&url, looks.clone(), false);
+                let (fault, dialled) = dialled(&url, lookups.clone(), false);
                 assert_eq!(dialled, [], "{url} for {address}");
                 assert!(
                     matches!(fault, AttemptError::Forbidden | AttemptError::Url),
@@ -333,8 +335,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
 
     #[test]
-    fn no_forbidden_address_is_ever_dialled(url in url(), looks in looks()) {
-        for address in dialled(&url, looks, false).1 {
+    fn no_forbidden_address_is_ever_dialled(url in url(), lookups in lookups()) {
+        for address in dialled(&url, lookups, false).1 {
             prop_assert!(address::is_public(address.ip()), "{url} -> {address}");
             prop_assert!(!is_plainly_forbidden(address.ip()), "{url} -> {address}");
         }
@@ -358,9 +360,9 @@ fn public_addresses_are_dialled_one_after_the_other() {
 }
 
 #[test]
-fn a_rebound_name_is_refused_at_the_second_look() {
+fn a_rebound_name_is_refused_at_the_second_lookup() {
     let (public, private): (IpAddr, IpAddr) = ([8, 8, 8, 8].into(), [127, 0, 0, 1].into());
-    // Looks are taken from the end.
+    // Lookups are popped from the end.
     let (fault, seen) = dialled(
         "http://rebinding.example/",
         vec![vec![private], vec![public]],
@@ -371,7 +373,7 @@ fn a_rebound_name_is_refused_at_the_second_look() {
 }
 
 #[test]
-fn of_a_mixed_answer_only_the_public_addresses_are_dialled() {
+fn only_public_addresses_of_a_mixed_answer_are_dialled() {
     let answer: Vec<IpAddr> = ["10.0.0.1", "8.8.8.8", "::1"]
         .map(|text| text.parse().unwrap())
         .into();
@@ -380,7 +382,7 @@ fn of_a_mixed_answer_only_the_public_addresses_are_dialled() {
 }
 
 #[test]
-fn private_addresses_are_dialled_where_the_operator_allows_them() {
+fn private_addresses_are_dialled_if_they_are_allowed() {
     let (_, seen) = dialled("http://0x7f.1:9000/", vec![], true);
     assert_eq!(seen[0], "127.0.0.1:9000".parse().unwrap());
 }

@@ -1,62 +1,63 @@
-//! The health of a receiver after its last attempts: whether it is called as often as there is something to tell, or only
-//! tried. A receiver that does not answer keeps its places in flight until they time out; a thousand such would
-//! keep all of them, so those of which nothing good is known share half of the places, and those that fail half of
-//! that. One that was well and fails now and then is not among these.
+//! The circuit breaker of a receiver, from the results of its last attempts.
+//!
+//! A receiver that does not answer occupies its concurrency until the timeouts. So receivers
+//! without a success share half of the total concurrency, and failing ones share a quarter of it. A
+//! healthy receiver that fails now and then is not limited by this.
 
-use super::limits::Most;
+use super::limits::LaneLimit;
 
-/// How an attempt went, for the receiver as a whole.
+/// The result of an attempt for the health of its receiver.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum AttemptResult {
-    /// It answered, whatever it thinks of that callback.
-    Well,
-    /// It did not answer, or could not take anything.
-    Badly,
-    /// It was not asked.
+    /// The receiver answered, even if it refused this callback.
+    Answered,
+    /// The receiver did not answer, or failed.
+    Failed,
+    /// No attempt was made.
     NotTried,
 }
 
-/// After so many bad attempts in a row a receiver is only tried, one callback at a time.
-const BROKEN_AFTER: u32 = 5;
+/// Number of failures in a row after which the circuit breaker opens.
+const BREAKER_THRESHOLD: u32 = 5;
 
 /// The health of a receiver.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum Health {
-    /// Nothing.
+    /// No attempt has a result yet.
     #[default]
     Unknown,
-    /// The last attempt went well.
-    Proven,
-    /// It was well, and the last attempts went badly, so many in a row.
-    Shaken(u32),
-    /// It was never well, or not for long: the last attempts went badly, so many in a row.
+    /// The last attempt was answered.
+    Healthy,
+    /// The receiver was healthy, and then this number of attempts failed in a row.
+    Degraded(u32),
+    /// The receiver was not healthy, and this number of attempts failed in a row.
     Failing(u32),
 }
 
-/// With whom a receiver shares places in flight.
+/// The class of a receiver. Each class has a share of the concurrency.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum HealthClass {
-    Proven,
-    Doubtful,
+    Healthy,
+    Unproven,
     Failing,
 }
 
 impl HealthClass {
-    pub(crate) const ALL: [Self; 3] = [Self::Proven, Self::Doubtful, Self::Failing];
+    pub(crate) const ALL: [Self; 3] = [Self::Healthy, Self::Unproven, Self::Failing];
 
-    /// All of them in the order of their turns, after this one.
-    pub(crate) fn others_first(self) -> [Self; Self::ALL.len()] {
+    /// Returns all classes in round-robin order, beginning after this one.
+    pub(crate) fn round_robin_after(self) -> [Self; Self::ALL.len()] {
         let mut classes = Self::ALL;
         classes.rotate_left((self as usize + 1) % Self::ALL.len());
         classes
     }
 }
 
-/// How many callbacks are in flight to receivers of each class.
+/// Number of callbacks in flight to receivers of each class.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) struct Flying([usize; HealthClass::ALL.len()]);
+pub(crate) struct ClassCounts([usize; HealthClass::ALL.len()]);
 
-impl Flying {
+impl ClassCounts {
     pub(crate) fn of(self, class: HealthClass) -> usize {
         self.0[class as usize]
     }
@@ -69,37 +70,38 @@ impl Flying {
         self.0[class as usize] += more;
     }
 
-    pub(crate) fn take(&mut self, class: HealthClass, less: usize) {
-        let flying = &mut self.0[class as usize];
-        *flying = flying.saturating_sub(less);
+    pub(crate) fn remove(&mut self, class: HealthClass, less: usize) {
+        let count = &mut self.0[class as usize];
+        *count = count.saturating_sub(less);
     }
 
-    /// Returns `true` if one more of a class may fly where so many may in all.
-    pub(crate) fn has_room(self, class: HealthClass, places: usize) -> bool {
-        let half = places.div_ceil(2);
+    /// Returns `true` if another callback to a class may start, where `limit` is the concurrency of
+    /// all classes.
+    pub(crate) fn has_capacity(self, class: HealthClass, limit: usize) -> bool {
+        let half = limit.div_ceil(2);
         let failing = self.of(HealthClass::Failing);
-        let unproven = failing + self.of(HealthClass::Doubtful);
-        self.all() < places
+        let unproven = failing + self.of(HealthClass::Unproven);
+        self.all() < limit
             && match class {
-                HealthClass::Proven => true,
-                HealthClass::Doubtful => unproven < half,
+                HealthClass::Healthy => true,
+                HealthClass::Unproven => unproven < half,
                 HealthClass::Failing => unproven < half && failing < half.div_ceil(2),
             }
     }
 }
 
 impl Health {
-    /// The standing after one more attempt.
+    /// Returns the health after another attempt.
     pub(crate) const fn after(self, result: AttemptResult) -> Self {
         match (result, self) {
             (AttemptResult::NotTried, _) => self,
-            (AttemptResult::Well, _) => Self::Proven,
-            (AttemptResult::Badly, Self::Unknown) => Self::Failing(1),
-            (AttemptResult::Badly, Self::Proven) => Self::Shaken(1),
-            (AttemptResult::Badly, Self::Shaken(times)) if times + 1 < BROKEN_AFTER => {
-                Self::Shaken(times + 1)
+            (AttemptResult::Answered, _) => Self::Healthy,
+            (AttemptResult::Failed, Self::Unknown) => Self::Failing(1),
+            (AttemptResult::Failed, Self::Healthy) => Self::Degraded(1),
+            (AttemptResult::Failed, Self::Degraded(times)) if times + 1 < BREAKER_THRESHOLD => {
+                Self::Degraded(times + 1)
             }
-            (AttemptResult::Badly, Self::Shaken(times) | Self::Failing(times)) => {
+            (AttemptResult::Failed, Self::Degraded(times) | Self::Failing(times)) => {
                 Self::Failing(times.saturating_add(1))
             }
         }
@@ -107,23 +109,24 @@ impl Health {
 
     pub(crate) const fn class(self) -> HealthClass {
         match self {
-            Self::Unknown | Self::Shaken(_) => HealthClass::Doubtful,
-            Self::Proven => HealthClass::Proven,
+            Self::Unknown | Self::Degraded(_) => HealthClass::Unproven,
+            Self::Healthy => HealthClass::Healthy,
             Self::Failing(_) => HealthClass::Failing,
         }
     }
 
-    /// Returns `true` if it is only tried.
-    pub(crate) const fn is_broken(self) -> bool {
-        matches!(self, Self::Failing(times) if times >= BROKEN_AFTER)
+    /// Returns `true` if the circuit breaker is open. The receiver gets one callback at a time
+    /// then.
+    pub(crate) const fn is_open(self) -> bool {
+        matches!(self, Self::Failing(times) if times >= BREAKER_THRESHOLD)
     }
 
-    /// How many callbacks may be in flight to it.
-    pub(crate) const fn in_flight(self, most: Most) -> usize {
+    /// Returns how many callbacks may be in flight to the receiver.
+    pub(crate) const fn in_flight(self, limit: LaneLimit) -> usize {
         match self {
-            Self::Proven => most.proven,
-            _ if self.is_broken() => 1,
-            _ => most.any,
+            Self::Healthy => limit.healthy,
+            _ if self.is_open() => 1,
+            _ => limit.any,
         }
     }
 }
@@ -133,34 +136,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn five_bad_attempts_break_a_receiver_until_one_succeeds() {
+    fn five_failures_open_the_breaker_and_an_answer_closes_it() {
         let run = |attempts: &[AttemptResult]| {
             attempts
                 .iter()
                 .fold(Health::default(), |health, &result| health.after(result))
         };
-        let most = Most { any: 8, proven: 32 };
-        let bad = [AttemptResult::Badly; 5];
-        assert_eq!(run(&[]).in_flight(most), 8);
-        assert_eq!(run(&bad[..4]).in_flight(most), 8);
-        assert_eq!(run(&bad).in_flight(most), 1);
+        let limit = LaneLimit {
+            any: 8,
+            healthy: 32,
+        };
+        let bad = [AttemptResult::Failed; 5];
+        assert_eq!(run(&[]).in_flight(limit), 8);
+        assert_eq!(run(&bad[..4]).in_flight(limit), 8);
+        assert_eq!(run(&bad).in_flight(limit), 1);
         assert_eq!(
-            run(&[&bad[..], &[AttemptResult::NotTried]].concat()).in_flight(most),
+            run(&[&bad[..], &[AttemptResult::NotTried]].concat()).in_flight(limit),
             1
         );
-        let mended = run(&[&bad[..], &[AttemptResult::Well]].concat());
+        let recovered = run(&[&bad[..], &[AttemptResult::Answered]].concat());
         assert_eq!(
-            (mended.in_flight(most), mended.class()),
-            (32, HealthClass::Proven)
+            (recovered.in_flight(limit), recovered.class()),
+            (32, HealthClass::Healthy)
         );
-        let again = run(&[&bad[..4], &[AttemptResult::Well], &bad[..4]].concat());
+        let again = run(&[&bad[..4], &[AttemptResult::Answered], &bad[..4]].concat());
         assert_eq!(
-            (again.in_flight(most), again.class()),
-            (8, HealthClass::Doubtful)
+            (again.in_flight(limit), again.class()),
+            (8, HealthClass::Unproven)
         );
-        let broken = run(&[&[AttemptResult::Well], &bad[..]].concat());
+        let opened = run(&[&[AttemptResult::Answered], &bad[..]].concat());
         assert_eq!(
-            (broken.in_flight(most), broken.class()),
+            (opened.in_flight(limit), opened.class()),
             (1, HealthClass::Failing)
         );
     }

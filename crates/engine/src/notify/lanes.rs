@@ -1,112 +1,113 @@
-//! Which callback is posted next: the callbacks in hand, in one lane per account and origin.
+//! The order of callbacks, in one lane per account and origin. Nothing here waits or has effects.
 //!
-//! Accounts take turns, and so do the origins of an account; an account has at most a share of what is free, however many
-//! origins it names, and so has each class of its receivers of that; a lane has a limit of callbacks in flight, so
-//! a slow or dead receiver takes that many slots and holds up nobody else. One that is well may take more while all that
-//! are well have less than a quarter of all slots: what is not told in time waits in the database, and costs more.
-//! Receivers of which nothing good is known (`standing`) share half of all slots, however many they are, and those that
-//! fail half of that, so that one that was never tried need not wait for a thousand that are dead. Within a lane first
-//! attempts and retries take turns, and retries have half of its slots (`waiting`). Nothing here waits or does I/O.
+//! - Accounts alternate, and so do the lanes of an account (round robin).
+//! - An account may use a share of the free concurrency, however many origins it names.
+//! - A lane has a limit of callbacks in flight, so a slow receiver delays only itself. A healthy
+//!   receiver has a higher limit while capacity is free, since queued callbacks cost more in the
+//!   database.
+//! - Receivers without a success share half of the concurrency, and failing ones a quarter
+//!   (`health`).
+//! - Within a lane first attempts and retries alternate, and retries have half of its limit
+//!   (`waiting`).
 
-use super::health::{AttemptResult, Flying, Health, HealthClass};
+use super::health::{AttemptResult, ClassCounts, Health, HealthClass};
 use super::lane::{Account, Lane};
-use super::limits::{Most, WebhookLimits};
+use super::limits::{LaneLimit, WebhookLimits};
 use super::waiting::InLane;
 use domain::AccountId;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// An account may hold one part in so many of the room that is left, however many lanes it has: each send may name an
-/// origin of its own.
-const SHARE_OF_ACCOUNT: usize = 2;
+/// An account may hold one callback in memory for this many free slots. A send may name an origin
+/// of its own, so the number of lanes does not matter.
+const ACCOUNT_SHARE_DIVISOR: usize = 2;
 
-/// A lane may hold one part in so many of the room that its account has left, of first attempts and of retries each. So
-/// a few busy lanes get much, many lanes get little each, and some room is left for one that was not there before.
-const SHARE_OF_LANE: usize = 2;
+/// A lane may hold one callback for this many free slots of its account, for first attempts and
+/// retries each. So some capacity stays free for a new lane.
+const LANE_SHARE_DIVISOR: usize = 2;
 
-/// A lane with so few callbacks waiting is refilled when the database holds more for it.
-const REFILL_AT: usize = 256;
+/// Number of queued callbacks at which a lane is refilled from the database.
+const REFILL_THRESHOLD: usize = 256;
 
-/// Flights that may begin before a pause, beside those that take the place of one that has landed. All of a commit at
-/// once took a task and a connection for each, where a few that land soon do for all.
+/// Number of tasks that may start before a pause. Tasks that take the next callback after an
+/// attempt do not count. Without the pause, each callback of a commit would start a task and a
+/// connection.
 const MAX_STARTS: usize = 32;
 
-/// Receivers whose standing is kept; beyond that all are unknown again.
+/// Maximum number of receivers with a known health. At this number all are forgotten.
 const MAX_KNOWN: usize = 100_000;
 
-/// The callbacks in hand.
+/// All lanes of an environment.
 #[derive(Debug)]
 pub(crate) struct Lanes<T> {
     limits: WebhookLimits,
     accounts: HashMap<AccountId, Account<T>>,
-    /// Accounts with a lane whose turn can come, in order, by the class of the lane.
-    turns: [VecDeque<AccountId>; HealthClass::ALL.len()],
-    /// The class whose turn was last.
-    last: HealthClass,
-    /// Receivers that were tried, also those without a lane now.
+    /// Accounts with a queued lane in round-robin order, by the class of the lane.
+    queues: [VecDeque<AccountId>; HealthClass::ALL.len()],
+    /// The class of the last callback.
+    last_class: HealthClass,
+    /// The health of attempted receivers, also of those without a lane now.
     known: HashMap<(AccountId, Arc<str>), Health>,
     waiting: usize,
-    /// How many may begin before a pause.
-    starts: usize,
-    /// How many are in flight in lanes that are of each class now.
-    flying: Flying,
-    /// Receivers that are only tried.
-    broken: usize,
+    /// Number of tasks that may start before the next pause.
+    starts_left: usize,
+    /// Number of callbacks in flight by class of the receiver.
+    class_counts: ClassCounts,
+    /// Number of receivers with an open circuit breaker.
+    open_breakers: usize,
     closed: bool,
 }
 
-/// The consequence of the end of an attempt.
+/// The effect of the end of an attempt.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) struct Release {
-    /// `true` if the database holds more for a lane that has run low.
-    pub(crate) wants_more: bool,
-    /// `true` if the receiver is only tried from now on, or no longer; `None` where that is as before.
-    pub(crate) broken: Option<bool>,
+    /// `true` if the lane has run low and the database holds further callbacks.
+    pub(crate) needs_refill: bool,
+    /// `true` if the circuit breaker opened, `false` if it closed, `None` if it did not change.
+    pub(crate) is_open: Option<bool>,
 }
 
 impl<T: InLane> Lanes<T> {
-    /// No callback in hand yet.
+    /// Creates empty lanes.
     pub(crate) fn new(limits: WebhookLimits) -> Self {
         Self {
             limits,
             accounts: HashMap::new(),
-            turns: Default::default(),
-            last: HealthClass::Proven,
+            queues: Default::default(),
+            last_class: HealthClass::Healthy,
             known: HashMap::new(),
             waiting: 0,
-            starts: MAX_STARTS,
-            flying: Flying::default(),
-            broken: 0,
+            starts_left: MAX_STARTS,
+            class_counts: ClassCounts::default(),
+            open_breakers: 0,
             closed: false,
         }
     }
 
-    /// How many more callbacks of any kind a lane may hold now.
-    pub(crate) fn room(&self, account: AccountId, origin: &str) -> usize {
+    /// Returns how many further callbacks of one kind a lane may hold.
+    pub(crate) fn capacity(&self, account: AccountId, origin: &str) -> usize {
         let lane = self.lane(account, origin);
-        self.room_beside(
-            account,
-            lane.map_or(0, |lane| lane.waiting.most_of_a_kind()),
-        )
+        self.capacity_beside(account, lane.map_or(0, |lane| lane.waiting.longest()))
     }
 
-    /// How many more a lane of an account may hold that holds so many of a kind.
-    fn room_beside(&self, account: AccountId, held: usize) -> usize {
+    /// Returns how many further callbacks a lane of an account may hold, if it holds `held` of that
+    /// kind.
+    fn capacity_beside(&self, account: AccountId, held: usize) -> usize {
         if self.closed {
             return 0;
         }
         let owner = self.accounts.get(&account);
         let of_account = owner.map_or(0, |owner| owner.waiting);
-        let left = share(self.free(), of_account, SHARE_OF_ACCOUNT);
-        share(left, held, SHARE_OF_LANE)
+        let left = share(self.free(), of_account, ACCOUNT_SHARE_DIVISOR);
+        share(left, held, LANE_SHARE_DIVISOR)
     }
 
-    /// Puts a callback at the end of its lane; gives it back when there is no room.
+    /// Queues a callback in its lane. Returns it if there is no capacity.
     pub(crate) fn push(&mut self, callback: T) -> Result<(), T> {
         let account = callback.account();
         let lane = self.lane(account, callback.origin());
-        let held = lane.map_or(0, |lane| lane.waiting.like(&callback));
-        if self.room_beside(account, held) == 0 {
+        let held = lane.map_or(0, |lane| lane.waiting.len_of_same_kind(&callback));
+        if self.capacity_beside(account, held) == 0 {
             return Err(callback);
         }
         let owner = self.accounts.entry(account).or_default();
@@ -125,99 +126,105 @@ impl<T: InLane> Lanes<T> {
             lane.waiting.push(callback);
             owner.waiting += 1;
             self.waiting += 1;
-            // A failure before a restart is all that is known of it then.
+            // After a restart, an earlier failure is all that is known of the receiver.
             if is_retry && lane.health == Health::Unknown {
-                self.stand(account, &origin, Health::Failing(1));
+                self.set_health(account, &origin, Health::Failing(1));
             }
         }
         self.queue(account, &origin);
         Ok(())
     }
 
-    /// Queues a lane that has something to give.
+    /// Queues a lane if it may start a callback.
     fn queue(&mut self, account: AccountId, origin: &Arc<str>) {
-        let most = self.most();
+        let limit = self.limit();
         let Some(owner) = self.accounts.get_mut(&account) else {
             return;
         };
-        if let Some(class) = owner.queue(origin, most) {
-            self.turns[class as usize].push_back(account);
+        if let Some(class) = owner.queue(origin, limit) {
+            self.queues[class as usize].push_back(account);
         }
     }
 
-    /// How many may be in flight to one receiver now.
-    fn most(&self) -> Most {
-        self.limits.most(self.flying.of(HealthClass::Proven))
+    /// Returns the current concurrency of a lane.
+    fn limit(&self) -> LaneLimit {
+        self.limits
+            .lane_limit(self.class_counts.of(HealthClass::Healthy))
     }
 
-    /// The next callback to post in a flight that begins.
+    /// Takes a callback for a new task, if another may start before the next pause.
     pub(crate) fn start(&mut self) -> Option<T> {
-        let left = self.starts.checked_sub(1)?;
+        let left = self.starts_left.checked_sub(1)?;
         let callback = self.next()?;
-        self.starts = left;
+        self.starts_left = left;
         Some(callback)
     }
 
-    /// Returns `true` if no flight may begin before there was a pause.
-    pub(crate) fn wants_pause(&self) -> bool {
-        self.starts == 0
+    /// Returns `true` if no further task may start before a pause.
+    pub(crate) fn must_pause(&self) -> bool {
+        self.starts_left == 0
     }
 
-    /// There was a pause.
+    /// Records a pause.
     pub(crate) fn paused(&mut self) {
-        self.starts = MAX_STARTS;
+        self.starts_left = MAX_STARTS;
     }
 
-    /// The next callback to post, in the place of one that has landed; [`Lanes::finish`] is to be called once it is over.
+    /// Takes the next callback for a task whose attempt has ended. Each callback must be passed to
+    /// [`Lanes::finish`] at its end.
     pub(crate) fn next(&mut self) -> Option<T> {
         while !self.closed && self.in_flight() < self.limits.in_flight {
-            let most = self.most();
-            let (class, place) = self.next_lane()?;
-            let account = self.turns[class as usize].remove(place)?;
+            let limit = self.limit();
+            let (class, index) = self.next_account()?;
+            let account = self.queues[class as usize].remove(index)?;
             let owner = self.accounts.get_mut(&account)?;
-            let origin = owner.turns[class as usize].pop_front()?;
+            let origin = owner.queues[class as usize].pop_front()?;
             let lane = owner.lanes.get_mut(&origin)?;
             lane.queued = false;
-            let Some(callback) = lane.pop(most) else {
-                // That was no turn: another lane of the account has it.
-                if !owner.turns[class as usize].is_empty() {
-                    self.turns[class as usize].push_front(account);
+            let Some(callback) = lane.pop(limit) else {
+                // The account keeps its position, because its next lane may start a callback.
+                if !owner.queues[class as usize].is_empty() {
+                    self.queues[class as usize].push_front(account);
                 }
                 continue;
             };
             owner.waiting -= 1;
             self.waiting -= 1;
-            self.flying.add(class, 1);
-            owner.flying.add(class, 1);
-            self.last = class;
-            owner.queue(&origin, most);
-            if !owner.turns[class as usize].is_empty() {
-                self.turns[class as usize].push_back(account);
+            self.class_counts.add(class, 1);
+            owner.class_counts.add(class, 1);
+            self.last_class = class;
+            owner.queue(&origin, limit);
+            if !owner.queues[class as usize].is_empty() {
+                self.queues[class as usize].push_back(account);
             }
             return Some(callback);
         }
         None
     }
 
-    /// The class whose turn it is, and the place in its turns of the account whose turn it is: all by turns, as far as
-    /// they have places left. Accounts that have as many as they may keep their turn; there are fewer than places.
-    fn next_lane(&self) -> Option<(HealthClass, usize)> {
+    /// Returns the class of the next callback and the index of its account in the queue of that
+    /// class. Classes alternate, and so do accounts. Classes and accounts without free concurrency
+    /// are skipped and keep their positions.
+    fn next_account(&self) -> Option<(HealthClass, usize)> {
         let free = self.limits.in_flight.saturating_sub(self.in_flight());
         let account = |class: HealthClass| {
-            let may_fly = |account: &AccountId| {
+            let may_start = |account: &AccountId| {
                 let owner = self.accounts.get(account);
-                let flying = owner.map_or_else(Flying::default, |owner| owner.flying);
-                flying.has_room(class, self.limits.of_account(flying.all(), free))
+                let counts = owner.map_or_else(ClassCounts::default, |owner| owner.class_counts);
+                counts.has_capacity(class, self.limits.of_account(counts.all(), free))
             };
-            self.turns[class as usize].iter().position(may_fly)
+            self.queues[class as usize].iter().position(may_start)
         };
-        let classes = self.last.others_first().into_iter();
+        let classes = self.last_class.round_robin_after().into_iter();
         classes
-            .filter(|class| self.flying.has_room(*class, self.limits.in_flight))
+            .filter(|class| {
+                self.class_counts
+                    .has_capacity(*class, self.limits.in_flight)
+            })
             .find_map(|class| Some((class, account(class)?)))
     }
 
-    /// A callback of this lane is no longer in flight.
+    /// Records the end of an attempt.
     pub(crate) fn finish(&mut self, callback: &T, result: AttemptResult) -> Release {
         let (account, origin) = (callback.account(), callback.origin());
         let Some(owner) = self.accounts.get_mut(&account) else {
@@ -230,23 +237,26 @@ impl<T: InLane> Lanes<T> {
         let Some(lane) = owner.lanes.get_mut(&origin) else {
             return Release::default();
         };
-        lane.release_place(callback);
+        lane.finished(callback);
         let class = lane.health.class();
-        self.flying.take(class, 1);
-        owner.flying.take(class, 1);
-        let low = lane.waiting.len() <= REFILL_AT;
-        let wants_more = lane.more && low;
-        if wants_more {
-            lane.more = false;
+        self.class_counts.remove(class, 1);
+        owner.class_counts.remove(class, 1);
+        let low = lane.waiting.len() <= REFILL_THRESHOLD;
+        let needs_refill = lane.has_more_due && low;
+        if needs_refill {
+            lane.has_more_due = false;
         }
         let after = lane.health.after(result);
-        let broken = self.stand(account, &origin, after);
-        self.go_on(account, &origin);
-        Release { wants_more, broken }
+        let is_open = self.set_health(account, &origin, after);
+        self.requeue_or_remove(account, &origin);
+        Release {
+            needs_refill,
+            is_open,
+        }
     }
 
-    /// Notes where a lane stands now; gives whether it broke or is mended.
-    fn stand(&mut self, account: AccountId, origin: &Arc<str>, after: Health) -> Option<bool> {
+    /// Sets the health of a receiver. Returns the new state of its circuit breaker if that changed.
+    fn set_health(&mut self, account: AccountId, origin: &Arc<str>, after: Health) -> Option<bool> {
         let owner = self.accounts.get_mut(&account)?;
         let lane = owner.lanes.get_mut(origin)?;
         let before = std::mem::replace(&mut lane.health, after);
@@ -254,53 +264,53 @@ impl<T: InLane> Lanes<T> {
             return None;
         }
         if before.class() != after.class() {
-            for flying in [&mut self.flying, &mut owner.flying] {
-                flying.take(before.class(), lane.in_flight);
-                flying.add(after.class(), lane.in_flight);
+            for counts in [&mut self.class_counts, &mut owner.class_counts] {
+                counts.remove(before.class(), lane.in_flight);
+                counts.add(after.class(), lane.in_flight);
             }
             if std::mem::take(&mut lane.queued) {
-                self.leave(account, origin, before.class());
+                self.dequeue(account, origin, before.class());
             }
         }
         if self.known.len() >= MAX_KNOWN {
             self.known.clear();
-            self.broken = 0;
+            self.open_breakers = 0;
         }
         self.known.insert((account, Arc::clone(origin)), after);
-        let change = (before.is_broken() != after.is_broken()).then_some(after.is_broken());
+        let change = (before.is_open() != after.is_open()).then_some(after.is_open());
         match change {
-            Some(true) => self.broken += 1,
-            Some(false) => self.broken = self.broken.saturating_sub(1),
+            Some(true) => self.open_breakers += 1,
+            Some(false) => self.open_breakers = self.open_breakers.saturating_sub(1),
             None => {}
         }
         change
     }
 
-    /// Returns `true` if the receiver of this one, which is in hand, is only tried.
-    pub(crate) fn is_broken(&self, callback: &T) -> bool {
+    /// Returns `true` if the circuit breaker of the receiver of a callback is open.
+    pub(crate) fn is_open(&self, callback: &T) -> bool {
         let lane = self.lane(callback.account(), callback.origin());
-        lane.is_some_and(|lane| lane.health.is_broken())
+        lane.is_some_and(|lane| lane.health.is_open())
     }
 
-    /// How many receivers are only tried.
-    pub(crate) fn broken(&self) -> usize {
-        self.broken
+    /// Returns the number of receivers with an open circuit breaker.
+    pub(crate) fn open_breakers(&self) -> usize {
+        self.open_breakers
     }
 
-    /// Takes a lane out of the turns of a class.
-    fn leave(&mut self, account: AccountId, origin: &str, class: HealthClass) {
+    /// Removes a lane from the queue of a class.
+    fn dequeue(&mut self, account: AccountId, origin: &str, class: HealthClass) {
         let Some(owner) = self.accounts.get_mut(&account) else {
             return;
         };
-        let lanes = &mut owner.turns[class as usize];
+        let lanes = &mut owner.queues[class as usize];
         lanes.retain(|queued| **queued != *origin);
         if lanes.is_empty() {
-            self.turns[class as usize].retain(|&queued| queued != account);
+            self.queues[class as usize].retain(|&queued| queued != account);
         }
     }
 
-    /// Queues a lane again, or forgets it when there is nothing left of it.
-    fn go_on(&mut self, account: AccountId, origin: &Arc<str>) {
+    /// Queues a lane again, or removes it if it is empty.
+    fn requeue_or_remove(&mut self, account: AccountId, origin: &Arc<str>) {
         let Some(owner) = self.accounts.get_mut(&account) else {
             return;
         };
@@ -315,18 +325,18 @@ impl<T: InLane> Lanes<T> {
         }
     }
 
-    /// Notes that the database holds more for a lane than it has taken; whether there is a lane that will run low
-    /// and ask for it.
+    /// Records that the database holds further callbacks of a lane. Returns `false` if there is no
+    /// such lane, so that nothing will request them.
     pub(crate) fn expect_more(&mut self, account: AccountId, origin: &str) -> bool {
         let owner = self.accounts.get_mut(&account);
         let lane = owner.and_then(|owner| owner.lanes.get_mut(origin));
-        lane.map(|lane| lane.more = true).is_some()
+        lane.map(|lane| lane.has_more_due = true).is_some()
     }
 
-    /// Takes waiting callbacks out of the lane that `in_flight` belongs to.
+    /// Removes queued callbacks from the lane of a callback in flight.
     pub(crate) fn withdraw(&mut self, in_flight: &T, unwanted: impl FnMut(&T) -> bool) -> Vec<T> {
         let (account, origin) = (in_flight.account(), in_flight.origin());
-        let most = self.most();
+        let limit = self.limit();
         let Some(owner) = self.accounts.get_mut(&account) else {
             return Vec::new();
         };
@@ -336,25 +346,25 @@ impl<T: InLane> Lanes<T> {
         let withdrawn = lane.waiting.withdraw(unwanted);
         owner.waiting -= withdrawn.len();
         self.waiting -= withdrawn.len();
-        if lane.queued && !lane.may_fly(most) {
+        if lane.queued && !lane.may_start(limit) {
             lane.queued = false;
             let class = lane.health.class();
-            self.leave(account, origin, class);
+            self.dequeue(account, origin, class);
         }
         withdrawn
     }
 
-    /// How many are in flight.
+    /// Returns the number of callbacks in flight.
     pub(crate) fn in_flight(&self) -> usize {
-        self.flying.all()
+        self.class_counts.all()
     }
 
-    /// How many callbacks there is room for in memory, whatever their lanes.
+    /// Returns how many further callbacks fit into memory.
     pub(crate) fn free(&self) -> usize {
         self.limits.waiting.saturating_sub(self.waiting)
     }
 
-    /// Takes nothing more and gives nothing more out; gives back what was waiting.
+    /// Closes the lanes. Returns the queued callbacks.
     pub(crate) fn close(&mut self) -> Vec<T> {
         self.closed = true;
         self.waiting = 0;
@@ -372,9 +382,10 @@ impl<T: InLane> Lanes<T> {
     }
 }
 
-/// How much more one of several may hold that holds so much, where each may hold one part in so many of what is left.
+/// Returns how many further callbacks an owner may hold that holds `held`, if it may hold one part
+/// in `parts` of what is left.
 fn share(left: usize, held: usize, parts: usize) -> usize {
-    // A callback that goes in also makes the room smaller that is shared, hence the one more.
+    // A queued callback also reduces what is left, hence `parts + 1`.
     left.saturating_sub(held * parts).div_ceil(parts + 1)
 }
 
@@ -386,17 +397,17 @@ mod tests {
 
     const LIMITS: WebhookLimits = WebhookLimits {
         in_flight_per_lane: 2,
-        in_flight_to_proven: 2,
+        in_flight_to_healthy: 2,
         in_flight: 5,
-        account_parts: 0,
+        account_divisor: 0,
         waiting: 900,
     };
-    /// The room of the first lane of all.
-    const ONE_LANE: usize = LIMITS.waiting / (SHARE_OF_ACCOUNT + 1) / (SHARE_OF_LANE + 1);
+    /// The capacity of the first lane.
+    const ONE_LANE: usize = LIMITS.waiting / (ACCOUNT_SHARE_DIVISOR + 1) / (LANE_SHARE_DIVISOR + 1);
     const A: AccountId = AccountId(1);
     const B: AccountId = AccountId(2);
 
-    /// Callbacks with this number and higher ones failed before.
+    /// Callbacks from this number on are retries.
     const RETRY: usize = 1_000;
 
     type Callback = (AccountId, &'static str, usize);
@@ -416,12 +427,12 @@ mod tests {
         }
     }
 
-    /// Lanes of receivers that are well.
+    /// Returns lanes of healthy receivers.
     fn lanes(callbacks: &[(AccountId, &'static str, usize)]) -> Lanes<Callback> {
         let mut lanes = Lanes::new(LIMITS);
         for &(account, origin, count) in callbacks {
             let key = (account, Arc::from(origin));
-            lanes.known.insert(key, Health::Proven);
+            lanes.known.insert(key, Health::Healthy);
             for number in 0..count {
                 lanes.push((account, origin, number)).unwrap();
             }
@@ -430,7 +441,7 @@ mod tests {
     }
 
     fn flying(lanes: &Lanes<Callback>) -> [usize; HealthClass::ALL.len()] {
-        HealthClass::ALL.map(|class| lanes.flying.of(class))
+        HealthClass::ALL.map(|class| lanes.class_counts.of(class))
     }
 
     fn drain(lanes: &mut Lanes<Callback>) -> Vec<Callback> {
@@ -438,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn accounts_take_turns_and_so_do_their_origins() {
+    fn accounts_alternate_and_so_do_their_origins() {
         let mut lanes = lanes(&[(A, "x", 9), (A, "y", 9), (B, "z", 9)]);
         let order = drain(&mut lanes);
         assert_eq!(
@@ -454,18 +465,18 @@ mod tests {
     }
 
     #[test]
-    fn flights_begin_in_portions_and_each_is_followed_by_one() {
+    fn tasks_start_in_groups_and_take_the_next_callback() {
         let mut lanes = lanes(&[(A, "x", 90), (B, "z", 90)]);
         lanes.limits = WebhookLimits {
             in_flight_per_lane: 90,
-            in_flight_to_proven: 90,
+            in_flight_to_healthy: 90,
             in_flight: 180,
             ..LIMITS
         };
         let begun = |lanes: &mut Lanes<Callback>| std::iter::from_fn(|| lanes.start()).count();
         assert_eq!(begun(&mut lanes), MAX_STARTS);
-        assert!(lanes.wants_pause());
-        lanes.finish(&(A, "x", 0), AttemptResult::Well);
+        assert!(lanes.must_pause());
+        lanes.finish(&(A, "x", 0), AttemptResult::Answered);
         assert_eq!(begun(&mut lanes), 0);
         assert!(lanes.next().is_some());
         lanes.paused();
@@ -474,25 +485,25 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_has_at_most_its_share_in_flight_and_goes_on() {
+    fn a_lane_keeps_its_limit_and_continues() {
         let mut lanes = lanes(&[(A, "slow", 9), (A, "quick", 3)]);
         assert_eq!(drain(&mut lanes).len(), 4);
-        lanes.finish(&(A, "quick", 0), AttemptResult::Well);
+        lanes.finish(&(A, "quick", 0), AttemptResult::Answered);
         assert_eq!(lanes.next(), Some((A, "quick", 2)));
-        lanes.finish(&(A, "quick", 0), AttemptResult::Well);
-        lanes.finish(&(A, "quick", 0), AttemptResult::Well);
+        lanes.finish(&(A, "quick", 0), AttemptResult::Answered);
+        lanes.finish(&(A, "quick", 0), AttemptResult::Answered);
         assert_eq!(lanes.next(), None);
         assert_eq!(lanes.in_flight(), 2);
-        lanes.finish(&(A, "slow", 0), AttemptResult::Well);
+        lanes.finish(&(A, "slow", 0), AttemptResult::Answered);
         assert_eq!(lanes.next(), Some((A, "slow", 2)));
     }
 
     #[test]
-    fn a_receiver_that_is_well_has_more_places_while_most_are_free() {
+    fn a_healthy_receiver_has_a_higher_limit_while_most_is_free() {
         let mut lanes = lanes(&[(A, "x", 20), (B, "z", 20)]);
         lanes.push((A, "new", 0)).unwrap();
         lanes.limits = WebhookLimits {
-            in_flight_to_proven: 4,
+            in_flight_to_healthy: 4,
             in_flight: 36,
             ..LIMITS
         };
@@ -505,26 +516,30 @@ mod tests {
         assert_eq!(counts, [4, 4, 1]);
         lanes.limits.in_flight = 8;
         for (done, left) in (0..3).zip([3, 2, 2]) {
-            lanes.finish(&(A, "x", done), AttemptResult::Well);
+            lanes.finish(&(A, "x", done), AttemptResult::Answered);
             let at = flying.iter().position(|callback| callback.1 == "x");
             flying.remove(at.unwrap());
             flying.extend(drain(&mut lanes));
             assert_eq!(count(&flying, "x"), left, "after {done}");
         }
         lanes.limits.in_flight = 36;
-        lanes.finish(&(A, "x", 3), AttemptResult::Badly);
-        assert_eq!(drain(&mut lanes), [(A, "x", 5)], "it is not well");
+        lanes.finish(&(A, "x", 3), AttemptResult::Failed);
+        assert_eq!(
+            drain(&mut lanes),
+            [(A, "x", 5)],
+            "the receiver is not healthy"
+        );
     }
 
     #[test]
-    fn first_attempts_and_retries_of_a_lane_take_turns() {
+    fn first_attempts_and_retries_of_a_lane_alternate() {
         let mut lanes = lanes(&[(A, "x", 0)]);
         for number in (RETRY..RETRY + 5).chain(0..2) {
             lanes.push((A, "x", number)).unwrap();
         }
         let order: Vec<usize> = std::iter::from_fn(|| {
             let callback = lanes.next()?;
-            lanes.finish(&callback, AttemptResult::Well);
+            lanes.finish(&callback, AttemptResult::Answered);
             Some(callback.2)
         })
         .collect();
@@ -534,23 +549,23 @@ mod tests {
     }
 
     #[test]
-    fn retries_take_no_room_from_first_attempts_of_their_lane() {
+    fn retries_use_no_capacity_of_first_attempts() {
         let mut lanes = lanes(&[]);
         let retries = (RETRY..).take_while(|&number| lanes.push((A, "x", number)).is_ok());
         assert_eq!(retries.count(), ONE_LANE);
-        assert_eq!(lanes.room(A, "x"), 0, "nothing of unknown kind");
+        assert_eq!(lanes.capacity(A, "x"), 0, "no capacity for retries");
         lanes.push((A, "x", 0)).unwrap();
     }
 
     #[test]
-    fn unproven_receivers_have_half_of_all_places() {
+    fn unproven_receivers_have_half_of_the_concurrency() {
         let mut lanes = lanes(&[(A, "well", 1)]);
         for account in 10..1_010 {
             lanes.push((AccountId(account), "dead", 0)).ok();
         }
         assert_eq!(drain(&mut lanes).len(), 4);
         assert_eq!(flying(&lanes), [1, 3, 0]);
-        lanes.finish(&(A, "well", 0), AttemptResult::Well);
+        lanes.finish(&(A, "well", 0), AttemptResult::Answered);
         for number in 1..3 {
             lanes.push((A, "well", number)).unwrap();
             assert_eq!(lanes.next(), Some((A, "well", number)));
@@ -559,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn failing_receivers_leave_places_to_untried_ones() {
+    fn failing_receivers_leave_concurrency_to_new_ones() {
         let mut lanes = lanes(&[]);
         for account in 10..1_010 {
             lanes.push((AccountId(account), "dead", RETRY)).ok();
@@ -569,8 +584,8 @@ mod tests {
         lanes.push((A, "new", 0)).unwrap();
         assert_eq!(lanes.next(), Some((A, "new", 0)));
         lanes.push((B, "new", 0)).unwrap();
-        assert_eq!(lanes.next(), None, "with them it is half");
-        lanes.finish(&(A, "new", 0), AttemptResult::Well);
+        assert_eq!(lanes.next(), None, "half is in use");
+        lanes.finish(&(A, "new", 0), AttemptResult::Answered);
         assert_eq!(lanes.next(), Some((B, "new", 0)));
     }
 
@@ -583,9 +598,9 @@ mod tests {
         assert_eq!(drain(&mut lanes), [(A, "x", RETRY)]);
         lanes.push((A, "x", 0)).unwrap();
         assert_eq!(drain(&mut lanes), [(A, "x", 0)]);
-        lanes.finish(&(A, "x", 0), AttemptResult::Well);
-        assert_eq!(lanes.next(), None, "a retry has no place yet");
-        lanes.finish(&(A, "x", RETRY), AttemptResult::Badly);
+        lanes.finish(&(A, "x", 0), AttemptResult::Answered);
+        assert_eq!(lanes.next(), None, "no retry may start yet");
+        lanes.finish(&(A, "x", RETRY), AttemptResult::Failed);
         assert_eq!(drain(&mut lanes), [(A, "x", RETRY + 1)]);
     }
 
@@ -595,15 +610,15 @@ mod tests {
         let mut flying = drain(&mut lanes);
         assert_eq!(flying.len(), 2);
         let mut changes = Vec::new();
-        for result in [AttemptResult::Badly; 7]
+        for result in [AttemptResult::Failed; 7]
             .into_iter()
-            .chain([AttemptResult::Well])
+            .chain([AttemptResult::Answered])
         {
             let release = lanes.finish(&flying.remove(0), result);
-            changes.extend(release.broken);
+            changes.extend(release.is_open);
             flying.extend(drain(&mut lanes));
             assert_eq!(
-                (flying.len(), lanes.broken()),
+                (flying.len(), lanes.open_breakers()),
                 match changes[..] {
                     [true] if flying.len() < 2 => (1, 1),
                     [true] => (2, 1),
@@ -615,12 +630,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_a_receiver_outlives_its_lane() {
+    fn the_health_of_a_receiver_outlives_its_lane() {
         let mut lanes = lanes(&[]);
         for number in 0..6 {
             lanes.push((A, "x", number)).unwrap();
             assert_eq!(lanes.next(), Some((A, "x", number)));
-            lanes.finish(&(A, "x", number), AttemptResult::Badly);
+            lanes.finish(&(A, "x", number), AttemptResult::Failed);
         }
         assert!(lanes.accounts.is_empty());
         for number in 0..3 {
@@ -630,16 +645,16 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_that_holds_much_leaves_room_for_others() {
+    fn a_full_lane_leaves_capacity_for_others() {
         let mut lanes = Lanes::new(LIMITS);
         let fill = |lanes: &mut Lanes<Callback>, account, origin| {
             (0..LIMITS.waiting)
                 .take_while(|&n| lanes.push((account, origin, n)).is_ok())
                 .count()
         };
-        let room = lanes.room(A, "dead");
-        assert_eq!(room, ONE_LANE);
-        assert_eq!(fill(&mut lanes, A, "dead"), room);
+        let capacity = lanes.capacity(A, "dead");
+        assert_eq!(capacity, ONE_LANE);
+        assert_eq!(fill(&mut lanes, A, "dead"), capacity);
         for account in 10..50 {
             assert!(fill(&mut lanes, AccountId(account), "also dead") > 0);
         }
@@ -648,20 +663,32 @@ mod tests {
     }
 
     #[test]
-    fn a_lane_that_runs_low_asks_for_what_the_database_holds_once() {
+    fn a_low_lane_requests_a_refill_once() {
         let mut lanes = lanes(&[(A, "x", 4)]);
         assert!(lanes.next().is_some());
-        assert!(!lanes.finish(&(A, "x", 0), AttemptResult::Well).wants_more);
+        assert!(
+            !lanes
+                .finish(&(A, "x", 0), AttemptResult::Answered)
+                .needs_refill
+        );
         assert!(lanes.expect_more(A, "x"));
-        assert!(!lanes.expect_more(A, "y"), "nobody will ask for that");
+        assert!(!lanes.expect_more(A, "y"), "there is no such lane");
         assert!(lanes.next().is_some());
-        assert!(lanes.finish(&(A, "x", 0), AttemptResult::Well).wants_more);
+        assert!(
+            lanes
+                .finish(&(A, "x", 0), AttemptResult::Answered)
+                .needs_refill
+        );
         assert!(lanes.next().is_some());
-        assert!(!lanes.finish(&(A, "x", 0), AttemptResult::Well).wants_more);
+        assert!(
+            !lanes
+                .finish(&(A, "x", 0), AttemptResult::Answered)
+                .needs_refill
+        );
     }
 
     #[test]
-    fn what_is_withdrawn_is_never_given_out_and_its_lane_goes_on() {
+    fn a_withdrawn_callback_never_starts() {
         let mut lanes = lanes(&[(A, "x", 4)]);
         assert_eq!(lanes.next(), Some((A, "x", 0)));
         assert_eq!(lanes.withdraw(&(A, "x", 0), |_| true).len(), 3);
@@ -671,17 +698,17 @@ mod tests {
     }
 
     #[test]
-    fn closing_returns_the_waiting_and_lets_nothing_in_or_out() {
+    fn closing_returns_queued_callbacks_and_starts_none() {
         let mut lanes = lanes(&[(A, "x", 4), (B, "z", 1)]);
         assert!(lanes.next().is_some());
         assert_eq!(lanes.close().len(), 4);
         assert_eq!(lanes.next(), None);
         assert!(lanes.push((A, "x", 9)).is_err());
-        lanes.finish(&(A, "x", 0), AttemptResult::Well);
+        lanes.finish(&(A, "x", 0), AttemptResult::Answered);
         assert_eq!(lanes.in_flight(), 0);
     }
 
-    /// Fills lanes of an account until none takes more; gives how many they took.
+    /// Fills the lanes of an account. Returns how many callbacks they took.
     fn fill_all(
         lanes: &mut Lanes<Callback>,
         account: AccountId,
@@ -703,27 +730,27 @@ mod tests {
     }
 
     #[test]
-    fn all_lanes_of_an_account_together_leave_room_for_others() {
+    fn all_lanes_of_an_account_leave_capacity_for_others() {
         let mut lanes = Lanes::new(LIMITS);
         let taken = fill_all(&mut lanes, A, &origins(500));
-        assert_eq!(taken, LIMITS.waiting / (SHARE_OF_ACCOUNT + 1));
-        assert_eq!(lanes.room(A, "more"), 0);
-        assert!(lanes.room(B, "one") > 0);
+        assert_eq!(taken, LIMITS.waiting / (ACCOUNT_SHARE_DIVISOR + 1));
+        assert_eq!(lanes.capacity(A, "has_more_due"), 0);
+        assert!(lanes.capacity(B, "one") > 0);
         for account in 10..20 {
             assert!(fill_all(&mut lanes, AccountId(account), &["one"]) > 0);
         }
     }
 
     #[test]
-    fn one_account_never_takes_the_last_places_however_many_origins() {
+    fn one_account_with_many_origins_never_uses_all_concurrency() {
         let limits = WebhookLimits {
             in_flight: 512,
-            account_parts: 3,
+            account_divisor: 3,
             waiting: 20_000,
             ..LIMITS
         };
         let origins = origins(1_000);
-        for health in [Health::Proven, Health::Unknown, Health::Failing(1)] {
+        for health in [Health::Healthy, Health::Unknown, Health::Failing(1)] {
             let mut lanes = Lanes::new(limits);
             for &origin in &origins {
                 lanes.known.insert((A, Arc::from(origin)), health);
@@ -740,10 +767,10 @@ mod tests {
     }
 
     #[test]
-    fn slow_receivers_of_an_account_leave_places_to_its_others() {
+    fn slow_receivers_leave_concurrency_to_others_of_the_account() {
         let mut lanes = Lanes::new(WebhookLimits {
             in_flight: 512,
-            account_parts: 3,
+            account_divisor: 3,
             waiting: 20_000,
             ..LIMITS
         });
@@ -764,15 +791,16 @@ mod tests {
     }
 
     impl Lanes<Callback> {
-        /// A caller that waits is in the turns, or one of its own is in flight, whose end puts it there.
-        fn each_goes_on(&self) -> Result<(), TestCaseError> {
+        /// A lane with queued callbacks is queued itself, or has a callback in flight whose end
+        /// queues it.
+        fn each_lane_continues(&self) -> Result<(), TestCaseError> {
             for (account, owner) in &self.accounts {
                 for (origin, lane) in &owner.lanes {
                     let class = lane.health.class() as usize;
-                    let stands = owner.turns[class].contains(origin);
-                    prop_assert_eq!(stands, lane.queued);
-                    prop_assert!(!stands || self.turns[class].contains(account));
-                    prop_assert!(stands || lane.in_flight > 0 || lane.waiting.is_empty());
+                    let is_queued = owner.queues[class].contains(origin);
+                    prop_assert_eq!(is_queued, lane.queued);
+                    prop_assert!(!is_queued || self.queues[class].contains(account));
+                    prop_assert!(is_queued || lane.in_flight > 0 || lane.waiting.is_empty());
                 }
             }
             Ok(())
@@ -780,7 +808,7 @@ mod tests {
     }
 
     fn result() -> impl Strategy<Value = AttemptResult> {
-        prop_oneof![1 => Just(AttemptResult::Well), 3 => Just(AttemptResult::Badly), 1 => Just(AttemptResult::NotTried)]
+        prop_oneof![1 => Just(AttemptResult::Answered), 3 => Just(AttemptResult::Failed), 1 => Just(AttemptResult::NotTried)]
     }
 
     fn step() -> impl Strategy<Value = Step> {
@@ -795,23 +823,23 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_account_with_many_lanes_leaves_room_for_a_second(
+        fn an_account_with_many_lanes_leaves_capacity_for_a_second(
             count in 1..300usize, waiting in 8..2_000usize,
         ) {
             let mut lanes = Lanes::new(WebhookLimits { waiting, ..LIMITS });
             let origins = origins(count);
             let first = fill_all(&mut lanes, A, &origins);
-            prop_assert!(first <= waiting.div_ceil(SHARE_OF_ACCOUNT + 1), "{}", first);
+            prop_assert!(first <= waiting.div_ceil(ACCOUNT_SHARE_DIVISOR + 1), "{}", first);
             let second = fill_all(&mut lanes, B, &origins);
             prop_assert!(second > 0 && first + second <= waiting);
         }
 
         #[test]
-        fn nothing_is_lost_or_given_out_twice_and_every_limit_holds(
+        fn each_callback_starts_once_and_every_limit_holds(
             steps in proptest::collection::vec(step(), 0..200),
         ) {
             const WIDE: WebhookLimits = WebhookLimits {
-                in_flight_to_proven: 4, in_flight: 17, account_parts: 2, ..LIMITS
+                in_flight_to_healthy: 4, in_flight: 17, account_divisor: 2, ..LIMITS
             };
             let origins = ["x", "y", "z"];
             let mut lanes = Lanes::new(WIDE);
@@ -823,7 +851,7 @@ mod tests {
                         lanes.push((AccountId(account), origins[origin], number)).unwrap();
                         pushed += 1;
                     }
-                    Step::Next => if let (most, Some(callback)) = (lanes.most(), lanes.next()) {
+                    Step::Next => if let (limit, Some(callback)) = (lanes.limit(), lanes.next()) {
                         let of_account = |other: &&Callback| other.0 == callback.0;
                         let has = flying.iter().filter(of_account).count();
                         let free = WIDE.in_flight - flying.len();
@@ -835,7 +863,7 @@ mod tests {
                         };
                         let same = flying.iter().filter(of_lane).count();
                         let health = lanes.lane(callback.0, callback.1).unwrap().health;
-                        prop_assert!(same <= health.in_flight(most));
+                        prop_assert!(same <= health.in_flight(limit));
                     },
                     Step::Finish(at, result) => if at < flying.len() {
                         lanes.finish(&flying.swap_remove(at), result);
@@ -852,13 +880,13 @@ mod tests {
                     of_class[health.class() as usize] += 1;
                 }
                 prop_assert_eq!(super::tests::flying(&lanes), of_class);
-                let of_accounts = lanes.accounts.values().map(|owner| owner.flying.all());
+                let of_accounts = lanes.accounts.values().map(|owner| owner.class_counts.all());
                 prop_assert_eq!(of_accounts.sum::<usize>(), flying.len());
-                lanes.each_goes_on()?;
+                lanes.each_lane_continues()?;
             }
             loop {
                 while let Some(callback) = flying.pop() {
-                    lanes.finish(&callback, AttemptResult::Badly);
+                    lanes.finish(&callback, AttemptResult::Failed);
                 }
                 match lanes.next() {
                     Some(callback) => { flying.push(callback); out += 1; }
@@ -866,7 +894,7 @@ mod tests {
                 }
             }
             prop_assert_eq!(out + withdrawn, pushed);
-            prop_assert!(lanes.accounts.is_empty() && lanes.turns.iter().all(VecDeque::is_empty));
+            prop_assert!(lanes.accounts.is_empty() && lanes.queues.iter().all(VecDeque::is_empty));
         }
     }
 }

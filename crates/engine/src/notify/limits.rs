@@ -1,89 +1,95 @@
-//! How many callbacks may be in hand and in flight.
+//! The limits of callbacks in memory and in flight.
 
 use crate::settings::CallbackSettings;
 
-/// Callbacks in memory that wait for their turn.
+/// Maximum number of callbacks in memory that are not in flight.
 const MAX_WAITING: usize = 20_000;
-/// A receiver that is well may have so many times as many callbacks in flight as any, while there are places.
-const TIMES_TO_PROVEN: usize = 4;
-/// An account may have in flight one part in so many, and one more, of the places that it has and that are free.
-const ACCOUNT_PARTS: usize = 3;
-/// The sandbox has one part in so many of all places, and of the waiting room as much again.
-const SANDBOX_PARTS: usize = 8;
+/// Factor for the concurrency to a healthy receiver, while capacity is free.
+const HEALTHY_FACTOR: usize = 4;
+/// An account may use one part in this number plus one of its own and the free concurrency.
+const ACCOUNT_DIVISOR: usize = 3;
+/// Divisor for the part of the concurrency and of the memory that the sandbox has.
+const SANDBOX_DIVISOR: usize = 8;
 
-/// How much may be in hand and in flight.
+/// The limits of one environment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WebhookLimits {
-    /// Callbacks in flight to one origin of one account.
+    /// Concurrency to one origin of one account.
     pub(crate) in_flight_per_lane: usize,
-    /// The same where the last attempt went well, while all such together have less than a quarter of all places.
-    pub(crate) in_flight_to_proven: usize,
-    /// Callbacks in flight altogether.
+    /// Concurrency to a healthy receiver, while all healthy receivers use less than a quarter of
+    /// the total.
+    pub(crate) in_flight_to_healthy: usize,
+    /// Total concurrency.
     pub(crate) in_flight: usize,
-    /// An account may have one part in this and one more of what it has in flight and what is free together.
-    pub(crate) account_parts: usize,
-    /// Callbacks waiting in memory altogether; the others stay rows in the database.
+    /// An account may use one part in this number plus one of its own and the free concurrency.
+    pub(crate) account_divisor: usize,
+    /// Maximum number of callbacks in memory that are not in flight. Further ones stay in the
+    /// database.
     pub(crate) waiting: usize,
 }
 
-/// How many callbacks may be in flight to one receiver now.
+/// The current concurrency of a lane.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Most {
-    /// To any.
+pub(crate) struct LaneLimit {
+    /// The concurrency to any receiver.
     pub(crate) any: usize,
-    /// To one that is well.
-    pub(crate) proven: usize,
+    /// The concurrency to a healthy receiver.
+    pub(crate) healthy: usize,
 }
 
 impl WebhookLimits {
-    /// The limits that an operator has set.
+    /// Returns the limits of the configuration.
     pub(crate) fn of(settings: &CallbackSettings) -> Self {
         let per_lane = settings.concurrency_per_origin;
         Self {
             in_flight_per_lane: per_lane,
-            in_flight_to_proven: per_lane.saturating_mul(TIMES_TO_PROVEN),
+            in_flight_to_healthy: per_lane.saturating_mul(HEALTHY_FACTOR),
             in_flight: settings.concurrency,
-            account_parts: ACCOUNT_PARTS,
+            account_divisor: ACCOUNT_DIVISOR,
             waiting: MAX_WAITING,
         }
     }
 
-    /// The limits for callbacks of real messages.
+    /// Returns the limits for live callbacks.
     pub(crate) fn of_live(self) -> Self {
         Self {
-            in_flight: (self.in_flight - self.sandbox_places()).max(1),
+            in_flight: (self.in_flight - self.sandbox_concurrency()).max(1),
             ..self
         }
     }
 
-    /// The limits for callbacks of the sandbox.
+    /// Returns the limits for sandbox callbacks.
     pub(crate) fn of_sandbox(self) -> Self {
         Self {
-            in_flight: self.sandbox_places(),
-            waiting: self.waiting / SANDBOX_PARTS,
+            in_flight: self.sandbox_concurrency(),
+            waiting: self.waiting / SANDBOX_DIVISOR,
             ..self
         }
     }
 
-    fn sandbox_places(self) -> usize {
-        (self.in_flight / SANDBOX_PARTS).max(1).min(self.in_flight)
+    fn sandbox_concurrency(self) -> usize {
+        (self.in_flight / SANDBOX_DIVISOR)
+            .max(1)
+            .min(self.in_flight)
     }
 
-    /// How many an account may have in flight that has so many, while so many places are free: no account takes the last
-    /// ones, however many receivers it names, and whoever comes anew finds some.
+    /// Returns the concurrency of an account with `has` callbacks in flight, while `free` are free.
+    /// So no account can use up the capacity with many receivers, and a new account always gets
+    /// some.
     pub(crate) fn of_account(&self, has: usize, free: usize) -> usize {
-        (has + free).div_ceil(self.account_parts + 1)
+        (has + free).div_ceil(self.account_divisor + 1)
     }
 
-    /// How many may be in flight to one receiver while so many are to those that are well. Several of these may hang at
-    /// once, and then keep what they have: more than a quarter would crowd out those that were never tried (`standing`).
-    pub(crate) fn most(&self, to_proven: usize) -> Most {
+    /// Returns the concurrency of a lane while `to_healthy` callbacks are in flight to healthy
+    /// receivers. Healthy receivers may hang together. With more than a quarter they would crowd
+    /// out receivers that were never tried (`health`).
+    pub(crate) fn lane_limit(&self, to_healthy: usize) -> LaneLimit {
         let any = self.in_flight_per_lane;
-        let proven = if to_proven < self.in_flight / 4 {
-            self.in_flight_to_proven
+        let healthy = if to_healthy < self.in_flight / 4 {
+            self.in_flight_to_healthy
         } else {
             any
         };
-        Most { any, proven }
+        LaneLimit { any, healthy }
     }
 }

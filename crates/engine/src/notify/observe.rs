@@ -1,4 +1,4 @@
-//! The logs and metrics of callbacks: the origin only, never the URL or the recipient.
+//! Logs and metrics of callbacks. They hold the origin, never the URL or the recipient.
 
 use super::client::Answer;
 use super::connect::AttemptError;
@@ -8,26 +8,26 @@ use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use std::time::Duration;
 use store::Callback;
 
-/// Says that a receiver is only tried from now on, or no longer.
-pub(crate) fn judged(callback: &Callback, is_broken: bool, broken: usize) {
-    broken_receivers(broken);
+/// Logs that the circuit breaker of a receiver opened or closed.
+pub(crate) fn breaker_changed(callback: &Callback, is_open: bool, open: usize) {
+    broken_receivers(open);
     let (account, origin) = (callback.account.0, &callback.origin);
-    if is_broken {
+    if is_open {
         tracing::warn!(
             account.id = account,
             callback.origin = origin,
-            "a receiver fails: it is tried with one callback at a time"
+            "callback receiver: failing, circuit breaker open, one callback at a time"
         );
     } else {
         tracing::info!(
             account.id = account,
             callback.origin = origin,
-            "a receiver takes callbacks again"
+            "callback receiver: answering again, circuit breaker closed"
         );
     }
 }
 
-/// The metrics of attempts. Handles of what there is most of are made once.
+/// The metrics of attempts. Frequent handles are kept.
 pub(crate) struct Measures {
     pub(crate) in_flight: Gauge,
     accepted: Counter,
@@ -50,7 +50,7 @@ fn counted(result: &'static str) -> Counter {
     counter!("ogene_callback_attempts_total", "result" => result)
 }
 
-/// Counts the attempt of this number, and logs what did not arrive: the origin only, never the URL or the recipient.
+/// Counts an attempt, and logs it if it failed.
 pub(crate) fn attempted(
     measures: &Measures,
     callback: &Callback,
@@ -82,7 +82,7 @@ pub(crate) fn attempted(
             callback.attempts = number,
             callback.result = result,
             http.status = status,
-            "callback failed and will be retried",
+            "callback: failed, will be retried",
         ),
         AfterAttempt::Dead | AfterAttempt::EndMessage => tracing::info!(
             account.id = callback.account.0,
@@ -90,7 +90,7 @@ pub(crate) fn attempted(
             callback.attempts = number,
             callback.result = result,
             http.status = status,
-            "callback is dead",
+            "callback: dead, no further attempt",
         ),
     }
 }

@@ -1,5 +1,4 @@
-//! Callbacks of real messages and those of the sandbox, each with places and waiting room of their own: whatever the
-//! sandbox does, a callback that was paid for does not wait for it.
+//! Separate lanes for live and sandbox callbacks, so that the sandbox cannot delay paid callbacks.
 
 use super::health::AttemptResult;
 use super::lanes::{Lanes, Release};
@@ -8,7 +7,7 @@ use super::waiting::InLane;
 use domain::{AccountId, Environment};
 use store::CallbackRoom;
 
-/// The callbacks in hand of both.
+/// The lanes of both environments.
 #[derive(Debug)]
 pub(crate) struct Partitions<T> {
     live: Lanes<T>,
@@ -16,7 +15,7 @@ pub(crate) struct Partitions<T> {
 }
 
 impl<T: InLane> Partitions<T> {
-    /// No callback in hand yet.
+    /// Creates empty lanes.
     pub(crate) fn new(limits: WebhookLimits) -> Self {
         Self {
             live: Lanes::new(limits.of_live()),
@@ -24,7 +23,7 @@ impl<T: InLane> Partitions<T> {
         }
     }
 
-    /// The lanes of one environment.
+    /// Returns the lanes of an environment.
     pub(crate) fn of(&self, environment: Environment) -> &Lanes<T> {
         match environment {
             Environment::Live => &self.live,
@@ -32,7 +31,7 @@ impl<T: InLane> Partitions<T> {
         }
     }
 
-    /// The lanes of one environment, to change them.
+    /// Returns the lanes of an environment for a change.
     pub(crate) fn of_mut(&mut self, environment: Environment) -> &mut Lanes<T> {
         match environment {
             Environment::Live => &mut self.live,
@@ -40,50 +39,56 @@ impl<T: InLane> Partitions<T> {
         }
     }
 
-    /// Puts a callback at the end of its lane; gives it back when there is no room.
+    /// Queues a callback in its lane. Returns it if there is no capacity.
     pub(crate) fn push(&mut self, callback: T) -> Result<(), T> {
         self.of_mut(callback.environment()).push(callback)
     }
 
-    /// The next callback to post in a flight that begins.
+    /// Takes a callback for a new task, if another may start before the next pause.
     pub(crate) fn start(&mut self) -> Option<T> {
         self.live.start().or_else(|| self.sandbox.start())
     }
 
-    /// Returns `true` if no flight may begin before there was a pause.
-    pub(crate) fn wants_pause(&self) -> bool {
-        self.live.wants_pause() || self.sandbox.wants_pause()
+    /// Returns `true` if no further task may start before a pause.
+    pub(crate) fn must_pause(&self) -> bool {
+        self.live.must_pause() || self.sandbox.must_pause()
     }
 
-    /// There was a pause.
+    /// Records a pause.
     pub(crate) fn paused(&mut self) {
         self.live.paused();
         self.sandbox.paused();
     }
 
-    /// A callback is no longer in flight. Gives what follows, and the next one of its environment, which takes its place.
+    /// Records the end of an attempt. Returns its effect, and the next callback of the environment
+    /// for the same task.
     pub(crate) fn finish(&mut self, callback: &T, result: AttemptResult) -> (Release, Option<T>) {
         let lanes = self.of_mut(callback.environment());
         let release = lanes.finish(callback, result);
         (release, lanes.next())
     }
 
-    /// How many receivers are only tried.
-    pub(crate) fn broken(&self) -> usize {
-        self.live.broken() + self.sandbox.broken()
+    /// Returns the number of receivers with an open circuit breaker.
+    pub(crate) fn open_breakers(&self) -> usize {
+        self.live.open_breakers() + self.sandbox.open_breakers()
     }
 
-    /// How many more one lane may hold.
-    pub(crate) fn room(&self, environment: Environment, account: AccountId, origin: &str) -> usize {
-        self.of(environment).room(account, origin)
+    /// Returns how many further callbacks a lane may hold.
+    pub(crate) fn capacity(
+        &self,
+        environment: Environment,
+        account: AccountId,
+        origin: &str,
+    ) -> usize {
+        self.of(environment).capacity(account, origin)
     }
 
-    /// How many are in flight.
+    /// Returns the number of callbacks in flight.
     pub(crate) fn in_flight(&self) -> usize {
         self.live.in_flight() + self.sandbox.in_flight()
     }
 
-    /// How many callbacks there is room for in memory, whatever their lanes.
+    /// Returns how many further callbacks fit into memory.
     pub(crate) fn free(&self) -> CallbackRoom {
         CallbackRoom {
             live: self.live.free(),
@@ -91,7 +96,7 @@ impl<T: InLane> Partitions<T> {
         }
     }
 
-    /// Takes nothing more and gives nothing more out; gives back what was waiting.
+    /// Closes the lanes. Returns the queued callbacks.
     pub(crate) fn close(&mut self) -> Vec<T> {
         let mut waiting = self.live.close();
         waiting.extend(self.sandbox.close());
@@ -122,19 +127,19 @@ mod tests {
 
     const LIMITS: WebhookLimits = WebhookLimits {
         in_flight_per_lane: 8,
-        in_flight_to_proven: 32,
+        in_flight_to_healthy: 32,
         in_flight: 512,
-        account_parts: 3,
+        account_divisor: 3,
         waiting: 20_000,
     };
 
-    /// Begins all that may fly; gives how many of them are of the first environment.
+    /// Starts all callbacks that may start. Returns how many of them belong to the environment.
     fn drain(partitions: &mut Partitions<Callback>, of: Environment) -> usize {
         let mut begun = Vec::new();
         loop {
             match partitions.start() {
                 Some(callback) => begun.push(callback),
-                None if partitions.wants_pause() => partitions.paused(),
+                None if partitions.must_pause() => partitions.paused(),
                 None => break,
             }
         }
@@ -142,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn sandbox_callbacks_leave_the_places_of_others_free() {
+    fn sandbox_callbacks_leave_the_live_concurrency_free() {
         let mut partitions = Partitions::new(LIMITS);
         for account in 0..50 {
             for origin in 0..200 {
@@ -161,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn live_and_sandbox_together_have_as_many_places_as_are_set() {
+    fn live_and_sandbox_share_the_configured_concurrency() {
         for in_flight in [2, 7, 8, 64, 512, 5_000] {
             let limits = WebhookLimits {
                 in_flight,

@@ -1,4 +1,4 @@
-//! Connections kept open between callbacks to the same receiver.
+//! The pool of idle connections to receivers.
 
 use super::connect::AttemptError;
 use crate::context::network::Transport;
@@ -14,23 +14,23 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-/// How long a connection is kept without use; shorter than most receivers keep theirs.
+/// Longest idle time of a kept connection. It is shorter than the timeout of most receivers.
 const MAX_IDLE: Duration = Duration::from_secs(15);
-/// How many connections are kept without use altogether, where as many callbacks may be in flight.
+/// Maximum number of idle connections.
 const MAX_KEPT: usize = 1024;
-/// The bytes that a connection may buffer of an answer, bytes.
+/// Size of the read buffer of a connection, bytes.
 const MAX_BUFFER: usize = 32 * 1024;
-/// Headers of an answer: as many as are read of a request.
+/// Maximum number of headers of an answer, the same as for requests to us.
 const MAX_HEADERS: usize = 256;
 
-/// A connection that speaks HTTP/1.1; dropping it closes it, whatever the receiver is still saying.
+/// An HTTP/1.1 connection. Dropping it closes it, even during an answer.
 pub(crate) struct Connection {
     requests: SendRequest<Full<Bytes>>,
     task: JoinHandle<()>,
 }
 
 impl Connection {
-    /// Starts to speak HTTP on an open wire.
+    /// Starts HTTP on an open connection.
     pub(crate) async fn start(wire: Box<dyn Transport>) -> Result<Self, AttemptError> {
         let (requests, connection) = http1::Builder::new()
             .max_buf_size(MAX_BUFFER)
@@ -39,7 +39,7 @@ impl Connection {
             .await
             .map_err(AttemptError::Broken)?;
         let task = tokio::spawn(async move {
-            // Any event that ends the connection also ends the request on it, which is where it is told.
+            // The request on the connection reports any error.
             let _ended = connection.await;
         });
         Ok(Self { requests, task })
@@ -75,15 +75,15 @@ struct Idle {
     count: usize,
 }
 
-/// Open connections without a request on them, by receiver: all of a URL before its path. To one receiver there are no
-/// more than there were requests in flight, of all accounts that call it.
+/// Idle connections by receiver, which is the part of a URL before its path. Accounts share
+/// connections, and a receiver has no more of them than it had requests in flight.
 pub(crate) struct Pool {
     idle: Mutex<Idle>,
     max_kept: usize,
 }
 
 impl Pool {
-    /// Keeps at most so many connections, and never more than `MAX_KEPT`.
+    /// Creates a pool of at most `max_kept` connections, and never more than `MAX_KEPT`.
     pub(crate) fn new(max_kept: usize) -> Self {
         Self {
             idle: Mutex::default(),
@@ -91,7 +91,7 @@ impl Pool {
         }
     }
 
-    /// A connection to the receiver that was used last and is still open.
+    /// Takes the open connection to the receiver that was used last.
     pub(crate) fn take(&self, receiver: &str) -> Option<Connection> {
         let mut idle = self.lock();
         loop {
@@ -103,7 +103,7 @@ impl Pool {
         }
     }
 
-    /// Keeps a connection whose answer has been read to its end, where there is room.
+    /// Keeps a connection after its answer was read completely, if there is capacity.
     pub(crate) fn keep(&self, receiver: &str, connection: Connection) {
         let mut idle = self.lock();
         if idle.count >= self.max_kept || connection.requests.is_closed() {
@@ -122,7 +122,7 @@ impl Pool {
         idle.count += 1;
     }
 
-    /// Closes what has not been used for long.
+    /// Closes connections that were idle for too long.
     pub(crate) fn sweep(&self) {
         let mut idle = self.lock();
         idle.by_receiver.retain(|_, others| {
@@ -134,7 +134,7 @@ impl Pool {
         idle.count = idle.by_receiver.values().map(Vec::len).sum();
     }
 
-    /// The lock, also after a panic elsewhere: no change of the pool is ever left half done.
+    /// Locks the pool. Its holders leave it consistent even if they panic.
     fn lock(&self) -> MutexGuard<'_, Idle> {
         self.idle.lock()
     }

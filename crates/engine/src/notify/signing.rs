@@ -1,5 +1,4 @@
-//! The secrets that callbacks are signed with, as the database has them: read whenever something about accounts has
-//! changed, so that an attempt does not have to ask for them.
+//! The signing secrets of callbacks, cached in memory and reloaded when they change.
 
 use crate::context::retry_read;
 use domain::AccountId;
@@ -12,7 +11,7 @@ use tokio::sync::watch;
 
 type ByAccount = HashMap<AccountId, Arc<[Signing]>>;
 
-/// The known secrets.
+/// The cached secrets by account.
 pub(crate) struct Secrets(RwLock<ByAccount>);
 
 impl Secrets {
@@ -20,14 +19,15 @@ impl Secrets {
         Ok(Self(RwLock::new(read(store).await?)))
     }
 
-    /// The secrets of an account, also ended ones; `None` for one whose callbacks are not signed.
+    /// Returns the secrets of an account, including ended ones, or `None` if its callbacks are not
+    /// signed.
     pub(crate) fn of(&self, account: AccountId) -> Option<Arc<[Signing]>> {
         let known = self.0.read();
         known.get(&account).cloned()
     }
 
-    /// Reads them again whenever the revision changes; until a reading succeeds, those of before sign. Ends when
-    /// nobody tells of changes any more.
+    /// Reloads the secrets at each new revision, and keeps the old ones until a read succeeds. Ends
+    /// when the sender of revisions is dropped.
     pub(crate) async fn follow(&self, store: &Store, mut revision: watch::Receiver<Revision>) {
         while revision.changed().await.is_ok() {
             let found = retry_read("the secrets of callbacks cannot be read", || read(store)).await;

@@ -1,4 +1,4 @@
-//! Where callbacks go: a URL that is read once, and what every request to it has in common.
+//! Parsed callback URLs, with the parts that all requests to one of them share.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -16,34 +16,34 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use url::{Position, Url};
 
-/// How many targets are remembered; then all are read anew.
-const MOST: usize = 1_024;
+/// Maximum number of cached targets. All are dropped at this number.
+const MAX_TARGETS: usize = 1_024;
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("Ogene/", env!("CARGO_PKG_VERSION")));
 const ATTEMPT: HeaderName = HeaderName::from_static("ogene-attempt");
 const ID: HeaderName = HeaderName::from_static("webhook-id");
 const TIMESTAMP: HeaderName = HeaderName::from_static("webhook-timestamp");
 const SIGNATURE: HeaderName = HeaderName::from_static("webhook-signature");
 
-/// The request that is posted.
+/// The variable part of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Post {
     pub(crate) body: Bytes,
     /// The number of the attempt, from 1.
     pub(crate) attempt: i64,
-    /// The proof for the receiver that it comes from us, where it wants that.
+    /// The signature, if the account has a secret.
     pub(crate) signed: Option<Signed>,
 }
 
-/// A URL that can be called.
+/// A valid callback URL.
 pub(crate) struct Target {
     pub(crate) url: Url,
-    /// A request to it in origin form, without its body and what is said of the attempt; a place for each header that all
-    /// have, so that nothing grows.
+    /// A request in origin form without body and attempt. It holds a placeholder for each header,
+    /// so that the header map never grows.
     blank: Request<()>,
 }
 
 impl Target {
-    /// `None` when the text is no URL, or holds what HTTP cannot say.
+    /// Parses a URL. Returns `None` if it is invalid or does not fit into a request.
     fn read(url: &str) -> Option<Self> {
         let url = Url::parse(url).ok()?;
         let mut blank = Request::post(&url[Position::BeforePath..Position::AfterQuery])
@@ -62,12 +62,12 @@ impl Target {
         Some(Self { url, blank })
     }
 
-    /// Which kept connections will do: scheme, user, host and port of the URL.
+    /// Returns the key of reusable connections: scheme, user, host and port of the URL.
     pub(crate) fn receiver(&self) -> &str {
         &self.url[..Position::BeforePath]
     }
 
-    /// The request that posts this.
+    /// Returns the request for this post.
     pub(crate) fn request(&self, post: &Post) -> Result<Request<Full<Bytes>>, InvalidHeaderValue> {
         let (mut head, ()) = self.blank.clone().into_parts();
         head.headers.insert(ATTEMPT, post.attempt.into());
@@ -82,7 +82,7 @@ impl Target {
     }
 }
 
-/// User and password of the URL as RFC 7617 sends them.
+/// Encodes user and password of the URL as in RFC 7617.
 fn basic_authentication(url: &Url) -> Option<String> {
     let (user, password) = (url.username(), url.password());
     if user.is_empty() && password.is_none() {
@@ -94,19 +94,19 @@ fn basic_authentication(url: &Url) -> Option<String> {
     Some(format!("Basic {}", BASE64_STANDARD.encode(pair)))
 }
 
-/// The targets of late: most customers have one.
+/// A cache of targets. Most customers have one.
 #[derive(Default)]
 pub(crate) struct Targets(Mutex<HashMap<String, Arc<Target>>>);
 
 impl Targets {
-    /// The target of this URL, read now or before.
+    /// Returns the target of a URL from the cache, or parses it.
     pub(crate) fn of(&self, url: &str) -> Option<Arc<Target>> {
-        // The lock, also after a panic elsewhere: no change of the map is ever left half done.
+        // A panic of another holder leaves the map consistent.
         let mut known = self.0.lock();
         if let Some(target) = known.get(url) {
             return Some(Arc::clone(target));
         }
-        if known.len() >= MOST {
+        if known.len() >= MAX_TARGETS {
             known.clear();
         }
         let target = Arc::new(Target::read(url)?);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_remembered_target_is_posted_to_like_a_new_one() {
+    fn a_cached_target_makes_the_same_request_as_a_new_one() {
         let targets = Targets::default();
         let first = posted(&targets, 1);
         let expected = format!(
@@ -157,9 +157,9 @@ mod tests {
     }
 
     #[test]
-    fn no_more_targets_are_remembered_than_there_is_room_for() {
+    fn the_cache_of_targets_has_a_bound() {
         let targets = Targets::default();
-        for number in 0..=MOST {
+        for number in 0..=MAX_TARGETS {
             assert!(
                 targets
                     .of(&format!("https://example.com/{number}"))

@@ -1,4 +1,4 @@
-//! The tasks of the callbacks: claim, begin, commit, and follow the secrets.
+//! The tasks of the notify stage: claim, start, commit, and reload of secrets.
 
 use super::worker::{Phase, WebhookWorker, reached};
 use database::Outage;
@@ -8,17 +8,18 @@ use store::{AttemptOutcome, Revision};
 use tokio::sync::{mpsc, watch};
 use tokio::time::sleep;
 
-/// The pause after which more flights may begin than land. A receiver nearby has answered by then.
+/// Delay before further tasks may start. A near receiver has answered by then.
 const START_PAUSE: Duration = Duration::from_millis(2);
-/// The pause between two looks, however many hints there are.
-const LOOK_PAUSE: Duration = Duration::from_millis(20);
-/// The pause before a look that goes on: a round over many origins neither takes a core nor long.
-const ROUND_PAUSE: Duration = Duration::from_millis(100);
-/// Outcomes in one commit.
-const COMMIT_GROUP: usize = 500;
+/// Shortest time between two polls of the database.
+const MIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
+/// Delay before the next part of a round over many origins, so that a round neither occupies a core
+/// nor takes long.
+const ROUND_INTERVAL: Duration = Duration::from_millis(100);
+/// Maximum number of outcomes in one commit.
+const COMMIT_BATCH_SIZE: usize = 500;
 
-/// Begins after each pause what was not to begin before it, until a shutdown.
-pub(crate) async fn begin(worker: Arc<WebhookWorker>) {
+/// Starts further callbacks after each pause, until a shutdown.
+pub(crate) async fn start_after_pauses(worker: Arc<WebhookWorker>) {
     let mut phase = worker.phase.subscribe();
     let pauses = async {
         loop {
@@ -36,32 +37,33 @@ pub(crate) async fn begin(worker: Arc<WebhookWorker>) {
     }
 }
 
-/// Looks at the database on hints and every so often, until a shutdown.
-pub(crate) async fn claim(worker: Arc<WebhookWorker>, every: Duration) {
+/// Polls the database at hints and periodically, until a shutdown.
+pub(crate) async fn claim(worker: Arc<WebhookWorker>, interval: Duration) {
     let mut phase = worker.phase.subscribe();
-    // How far the round over all origins has come, and whether one is to follow that was asked for meanwhile.
-    let (mut behind, mut another) = (None, false);
+    // The position in the current round over all origins, and whether another round was requested
+    // meanwhile.
+    let (mut position, mut repeat) = (None, false);
     let outage = Outage::of("due callbacks cannot be claimed");
     while *phase.borrow_and_update() == Phase::Open {
-        let mut pause = every;
-        let looked = outage.note(worker.look(&mut behind).await).is_some();
-        if looked && (behind.is_some() || std::mem::take(&mut another)) {
-            pause = every.min(ROUND_PAUSE);
+        let mut delay = interval;
+        let polled = outage.note(worker.poll(&mut position).await).is_some();
+        if polled && (position.is_some() || std::mem::take(&mut repeat)) {
+            delay = interval.min(ROUND_INTERVAL);
         }
         worker.attempts.client.sweep();
         tokio::select! {
             biased;
             _ = phase.changed() => {}
-            () = sleep(pause) => {}
+            () = sleep(delay) => {}
             () = worker.due.notified() => {
-                another = behind.is_some();
-                sleep(LOOK_PAUSE).await;
+                repeat = position.is_some();
+                sleep(MIN_POLL_INTERVAL).await;
             }
         }
     }
 }
 
-/// Follows the changes of secrets, until a shutdown.
+/// Follows changes of the secrets until a shutdown.
 pub(crate) async fn follow(worker: Arc<WebhookWorker>, revision: watch::Receiver<Revision>) {
     let mut phase = worker.phase.subscribe();
     tokio::select! {
@@ -71,7 +73,7 @@ pub(crate) async fn follow(worker: Arc<WebhookWorker>, revision: watch::Receiver
     }
 }
 
-/// Commits outcomes as they come, all at once that came during the last commit.
+/// Commits outcomes in groups. A group holds the outcomes that arrived during the last commit.
 pub(crate) async fn commit(
     worker: Arc<WebhookWorker>,
     mut finished: mpsc::Receiver<AttemptOutcome>,
@@ -81,12 +83,12 @@ pub(crate) async fn commit(
     loop {
         tokio::select! {
             biased;
-            () = reached(&mut phase, Phase::Quiet), if !finished.is_closed() => finished.close(),
-            count = finished.recv_many(&mut group, COMMIT_GROUP) => {
+            () = reached(&mut phase, Phase::Drained), if !finished.is_closed() => finished.close(),
+            count = finished.recv_many(&mut group, COMMIT_BATCH_SIZE) => {
                 if count == 0 {
                     return;
                 }
-                worker.write_down(std::mem::take(&mut group)).await;
+                worker.commit_outcomes(std::mem::take(&mut group)).await;
             }
         }
     }

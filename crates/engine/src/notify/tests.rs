@@ -1,4 +1,4 @@
-//! The callbacks over real sockets on loopback.
+//! The notify stage over real sockets on loopback.
 
 use super::client::Timeouts;
 use super::{CallbackSettings, Callbacks};
@@ -26,21 +26,21 @@ use tokio::sync::watch;
 
 const NOW: i64 = 1_795_000_000_000;
 
-/// The reaction of a receiver with a request.
+/// The behaviour of a receiver at a request.
 #[derive(Clone)]
-enum Manner {
+enum Behaviour {
     /// Answers.
     Answer(String),
-    /// Answers, and then says so many bytes and more, as long as somebody reads.
+    /// Answers with a body of so many bytes, as long as the client reads.
     Talk(usize),
-    /// It takes the request and says nothing.
+    /// Accepts the request and never answers.
     Hang,
-    /// Answers once and hangs up without having said so.
+    /// Answers and then closes the connection without notice.
     HangUp(String),
 }
 
-fn status(line: &str) -> Manner {
-    Manner::Answer(format!("HTTP/1.1 {line}\r\ncontent-length: 2\r\n\r\nOK"))
+fn status(line: &str) -> Behaviour {
+    Behaviour::Answer(format!("HTTP/1.1 {line}\r\ncontent-length: 2\r\n\r\nOK"))
 }
 
 #[derive(Clone, Debug)]
@@ -50,25 +50,25 @@ struct Request {
     body: String,
 }
 
-/// A customer's web server.
+/// The web server of a customer.
 struct Receiver {
     address: SocketAddr,
     requests: Arc<Mutex<Vec<Request>>>,
-    said_bytes: Arc<AtomicUsize>,
+    sent_bytes: Arc<AtomicUsize>,
 }
 
 impl Receiver {
-    /// Behaves as `manners` say, request by request; the last one stays.
-    async fn start(manners: Vec<Manner>) -> Self {
+    /// Behaves as `behaviours` say, request by request. The last one is repeated.
+    async fn start(behaviours: Vec<Behaviour>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let receiver = Self {
             address: listener.local_addr().unwrap(),
             requests: Arc::default(),
-            said_bytes: Arc::default(),
+            sent_bytes: Arc::default(),
         };
-        let (requests, said_bytes) = (
+        let (requests, sent_bytes) = (
             Arc::clone(&receiver.requests),
-            Arc::clone(&receiver.said_bytes),
+            Arc::clone(&receiver.sent_bytes),
         );
         tokio::spawn(async move {
             for connection in 0.. {
@@ -76,9 +76,9 @@ impl Receiver {
                 let served = serve(
                     stream,
                     connection,
-                    manners.clone(),
+                    behaviours.clone(),
                     requests.clone(),
-                    said_bytes.clone(),
+                    sent_bytes.clone(),
                 );
                 tokio::spawn(served);
             }
@@ -98,9 +98,9 @@ impl Receiver {
 async fn serve(
     mut stream: TcpStream,
     connection: usize,
-    manners: Vec<Manner>,
+    behaviours: Vec<Behaviour>,
     requests: Arc<Mutex<Vec<Request>>>,
-    said_bytes: Arc<AtomicUsize>,
+    sent_bytes: Arc<AtomicUsize>,
 ) -> Option<()> {
     let mut read = Vec::new();
     loop {
@@ -110,19 +110,19 @@ async fn serve(
             requests.push(request);
             requests.len() - 1
         };
-        match &manners[number.min(manners.len() - 1)] {
-            Manner::Answer(text) => stream.write_all(text.as_bytes()).await.ok()?,
-            Manner::HangUp(text) => {
+        match &behaviours[number.min(behaviours.len() - 1)] {
+            Behaviour::Answer(text) => stream.write_all(text.as_bytes()).await.ok()?,
+            Behaviour::HangUp(text) => {
                 stream.write_all(text.as_bytes()).await.ok()?;
                 return None;
             }
-            Manner::Hang => std::future::pending().await,
-            Manner::Talk(bytes) => {
+            Behaviour::Hang => std::future::pending().await,
+            Behaviour::Talk(bytes) => {
                 let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {bytes}\r\n\r\n");
                 stream.write_all(head.as_bytes()).await.ok()?;
                 for _ in 0..bytes / 1024 {
                     stream.write_all(&[b'x'; 1024]).await.ok()?;
-                    said_bytes.fetch_add(1024, Ordering::Relaxed);
+                    sent_bytes.fetch_add(1024, Ordering::Relaxed);
                 }
             }
         }
@@ -161,7 +161,7 @@ async fn read_request(
     }
 }
 
-/// Callbacks that run on a database of their own.
+/// The notify stage with a database of its own.
 struct Kit {
     callbacks: Callbacks,
     store: Store,
@@ -173,22 +173,22 @@ struct Kit {
 const QUICK: Timeouts = Timeouts {
     connect: Duration::from_millis(500),
     attempt: Duration::from_millis(500),
-    look: Duration::from_secs(1),
+    poll: Duration::from_secs(1),
 };
-/// Longer than any test.
+/// Timeouts longer than any test.
 const PATIENT: Timeouts = Timeouts {
     connect: Duration::from_mins(1),
     attempt: Duration::from_mins(1),
-    look: Duration::from_mins(1),
+    poll: Duration::from_mins(1),
 };
 const ACCOUNT: AccountId = AccountId(1);
-/// Somebody else.
+/// Another account.
 const OTHER: AccountId = AccountId(2);
 const NODE: i64 = 7;
-/// When the rows of a test are due that it claims itself: later than its clock ever gets.
+/// The due time of rows that a test claims itself, which its clock never reaches.
 const RESERVED: i64 = NOW + 86_400_000;
 
-/// The batches of a message, with the carrier.
+/// Returns the batches of a message.
 fn batches(bucket: Bucket, message: MessageId, recipients: &[Recipient]) -> Vec<Batch> {
     let batches = (1..).zip(recipients.chunks(MAX_RECIPIENTS));
     let batches = batches.map(|(at, recipients)| Batch {
@@ -214,7 +214,7 @@ fn batches(bucket: Bucket, message: MessageId, recipients: &[Recipient]) -> Vec<
     batches.collect()
 }
 
-/// A recipient that the carrier did not take.
+/// Returns the end of a recipient that the carrier rejected.
 fn rejected(recipient: Recipient) -> Ended {
     Ended {
         recipient,
@@ -223,14 +223,14 @@ fn rejected(recipient: Recipient) -> Ended {
     }
 }
 
-/// Rows of the table of callbacks, by state; those that arrived are gone.
+/// Number of rows in the table of callbacks by state. Completed callbacks are removed.
 #[derive(Debug, Eq, PartialEq)]
 struct Rows {
     due: i64,
     dead: i64,
 }
 
-/// An account that is charged nothing.
+/// Returns an account that is charged nothing.
 fn account(id: AccountId) -> domain::Account {
     domain::Account {
         id,
@@ -255,10 +255,10 @@ impl Kit {
     }
 
     async fn with(allow_private_targets: bool, timeouts: Timeouts) -> Self {
-        Self::with_places(64, allow_private_targets, timeouts).await
+        Self::with_concurrency(64, allow_private_targets, timeouts).await
     }
 
-    async fn with_places(
+    async fn with_concurrency(
         concurrency: usize,
         allow_private_targets: bool,
         timeouts: Timeouts,
@@ -281,7 +281,7 @@ impl Kit {
             concurrency_per_origin: 2,
             concurrency,
         };
-        // Nobody tells of changes: none is made.
+        // No revision is sent, because no secret changes.
         let (_, revision) = watch::channel(Revision::default());
         let callbacks =
             Callbacks::start_with(store.clone(), NODE, &settings, system, revision, timeouts)
@@ -296,14 +296,15 @@ impl Kit {
         }
     }
 
-    /// A message to so many that no carrier took; its outcomes go to `url`.
+    /// Rejects a message to so many recipients, whose callbacks go to `url`.
     async fn settle(&self, url: &str, count: u64) {
         let of = (ACCOUNT, Environment::Live);
         self.settle_of(of, url, count, CallbackRoom::default())
             .await;
     }
 
-    /// The same of an account, with room for so many of its callbacks; gives those.
+    /// Rejects a message of an account while the stage has capacity for some callbacks. Returns
+    /// these.
     async fn settle_of(
         &self,
         (account, environment): (AccountId, Environment),
@@ -372,7 +373,7 @@ impl Kit {
         settled.callbacks
     }
 
-    /// Claimed callbacks to `url`, of a message of their own, as settling hands them over.
+    /// Returns claimed callbacks of a new message to `url`.
     async fn claimed(&self, url: &str, count: u64, attempts: i64) -> Vec<Callback> {
         self.settle(url, count).await;
         let mut claimed = self.claim(url).await;
@@ -410,7 +411,7 @@ impl Kit {
             .map_or(0, |(_, count)| count)
     }
 
-    /// Waits until nothing is in hand any more; gives what is left.
+    /// Waits until no callback is in memory. Returns the remaining rows.
     async fn settled(&self) -> Rows {
         let waiting = async {
             while self.rows("claimed").await > 0 {
@@ -419,7 +420,7 @@ impl Kit {
         };
         tokio::time::timeout(LIMIT, waiting)
             .await
-            .expect("callbacks stayed in hand");
+            .expect("callbacks stayed in memory");
         Rows {
             due: self.rows("due").await,
             dead: self.rows("dead").await,
@@ -432,7 +433,7 @@ const ALL_ARRIVED: Rows = Rows { due: 0, dead: 0 };
 const ONE_RETRY: Rows = Rows { due: 1, dead: 0 };
 const ONE_DEAD: Rows = Rows { due: 0, dead: 1 };
 
-/// Waits for a condition, and not for ever.
+/// Waits for a condition, with a timeout.
 async fn until(mut holds: impl FnMut() -> bool) {
     let waiting = async {
         while !holds() {
@@ -441,7 +442,7 @@ async fn until(mut holds: impl FnMut() -> bool) {
     };
     tokio::time::timeout(LIMIT, waiting)
         .await
-        .expect("what was waited for did not come");
+        .expect("the condition did not become true");
 }
 
 #[tokio::test]
@@ -513,7 +514,7 @@ async fn a_redirect_is_not_followed() {
         "HTTP/1.1 307 Moved\r\nlocation: {}\r\ncontent-length: 0\r\n\r\n",
         elsewhere.url("/")
     );
-    let receiver = Receiver::start(vec![Manner::Answer(moved)]).await;
+    let receiver = Receiver::start(vec![Behaviour::Answer(moved)]).await;
     let kit = Kit::start().await;
     kit.offer(&receiver.url("/"), 1).await;
     assert_eq!(kit.settled().await, ONE_DEAD);
@@ -521,8 +522,8 @@ async fn a_redirect_is_not_followed() {
 }
 
 #[tokio::test]
-async fn a_receiver_that_hangs_delays_nobody_else() {
-    let hanging = Receiver::start(vec![Manner::Hang]).await;
+async fn a_hanging_receiver_delays_no_other() {
+    let hanging = Receiver::start(vec![Behaviour::Hang]).await;
     let quick = Receiver::start(vec![status("200 OK")]).await;
     let kit = Kit::start().await;
     kit.offer(&hanging.url("/"), 50).await;
@@ -532,7 +533,7 @@ async fn a_receiver_that_hangs_delays_nobody_else() {
 }
 
 #[tokio::test]
-async fn a_healthy_receiver_has_half_of_the_places() {
+async fn hanging_receivers_leave_a_healthy_one_its_concurrency() {
     const HANGING: usize = 100;
     let quick = Receiver::start(vec![status("200 OK")]).await;
     let kit = Kit::with(true, PATIENT).await;
@@ -540,7 +541,7 @@ async fn a_healthy_receiver_has_half_of_the_places() {
     assert_eq!(kit.settled().await, ALL_ARRIVED);
     let mut hanging = Vec::new();
     for _ in 0..HANGING {
-        let receiver = Receiver::start(vec![Manner::Hang]).await;
+        let receiver = Receiver::start(vec![Behaviour::Hang]).await;
         kit.offer(&receiver.url("/"), 3).await;
         hanging.push(receiver);
     }
@@ -551,29 +552,30 @@ async fn a_healthy_receiver_has_half_of_the_places() {
 }
 
 #[tokio::test]
-async fn all_callbacks_arrive_even_if_none_has_landed() {
+async fn all_callbacks_start_even_if_no_attempt_ends() {
     const HANGING: usize = 50;
-    let kit = Kit::with_places(20 * HANGING, true, PATIENT).await;
+    let kit = Kit::with_concurrency(20 * HANGING, true, PATIENT).await;
     let mut hanging = Vec::new();
     for _ in 0..HANGING {
-        let receiver = Receiver::start(vec![Manner::Hang]).await;
+        let receiver = Receiver::start(vec![Behaviour::Hang]).await;
         kit.offer(&receiver.url("/"), 2).await;
         hanging.push(receiver);
     }
     until(|| hanging.iter().all(|one| one.requests().len() == 2)).await;
 }
 
-/// Receivers of an account take their first callback and hang at the next ones, as many as there are places.
-async fn slow_receivers_take_all_they_may(of: (AccountId, Environment)) {
+/// The receivers of an account answer their first callback and hang at the next ones, up to the
+/// concurrency.
+async fn slow_receivers_use_their_whole_share(of: (AccountId, Environment)) {
     const RECEIVERS: usize = 40;
     let all = CallbackRoom {
         live: 1_000,
         sandbox: 1_000,
     };
-    let kit = Kit::with_places(64, true, Timeouts::default()).await;
+    let kit = Kit::with_concurrency(64, true, Timeouts::default()).await;
     let mut slow = Vec::new();
     for _ in 0..RECEIVERS {
-        let receiver = Receiver::start(vec![status("200 OK"), Manner::Hang]).await;
+        let receiver = Receiver::start(vec![status("200 OK"), Behaviour::Hang]).await;
         let first = kit.settle_of(of, &receiver.url("/"), 1, all).await;
         kit.callbacks.offer(first);
         until(|| receiver.requests().len() == 1).await;
@@ -597,22 +599,25 @@ async fn slow_receivers_take_all_they_may(of: (AccountId, Environment)) {
     kit.callbacks.offer(callbacks);
     until(|| quick.requests().len() == 1).await;
     let took = started.elapsed();
-    assert!(took < Duration::from_secs(5), "it waited for {took:?}");
+    assert!(
+        took < Duration::from_secs(5),
+        "the callback waited for {took:?}"
+    );
 }
 
 #[tokio::test]
 async fn slow_sandbox_receivers_do_not_delay_paid_callbacks() {
-    slow_receivers_take_all_they_may((ACCOUNT, Environment::Sandbox)).await;
+    slow_receivers_use_their_whole_share((ACCOUNT, Environment::Sandbox)).await;
 }
 
 #[tokio::test]
 async fn slow_receivers_of_one_account_do_not_delay_those_of_another() {
-    slow_receivers_take_all_they_may((ACCOUNT, Environment::Live)).await;
+    slow_receivers_use_their_whole_share((ACCOUNT, Environment::Live)).await;
 }
 
 #[tokio::test]
-async fn a_receiver_that_hangs_is_given_up_and_tried_again_later() {
-    let hanging = Receiver::start(vec![Manner::Hang]).await;
+async fn an_attempt_at_a_hanging_receiver_times_out_and_is_retried() {
+    let hanging = Receiver::start(vec![Behaviour::Hang]).await;
     let kit = Kit::with(true, QUICK).await;
     kit.offer(&hanging.url("/"), 1).await;
     assert_eq!(kit.settled().await, ONE_RETRY);
@@ -632,7 +637,7 @@ async fn a_callback_that_waited_for_days_is_given_up_untried() {
     let tried = failing.requests().len();
     assert!(
         matches!(tried, 5 | 6),
-        "of two at once the fifth breaks it: {tried}"
+        "the fifth failure opens the breaker, with two in flight: {tried}"
     );
     let given_up = 50 - i64::try_from(tried).unwrap();
     assert_eq!((left.due, left.dead), (50 - given_up, given_up));
@@ -642,21 +647,21 @@ async fn a_callback_that_waited_for_days_is_given_up_untried() {
 #[tokio::test]
 async fn a_long_answer_is_read_in_part_and_ends_the_connection() {
     const LONG: usize = 10 * 1024 * 1024;
-    let receiver = Receiver::start(vec![Manner::Talk(LONG), status("200 OK")]).await;
+    let receiver = Receiver::start(vec![Behaviour::Talk(LONG), status("200 OK")]).await;
     let kit = Kit::start().await;
     kit.offer(&receiver.url("/"), 1).await;
     assert_eq!(kit.settled().await, ALL_ARRIVED);
     kit.offer(&receiver.url("/"), 1).await;
     assert_eq!(kit.settled().await, ALL_ARRIVED);
     assert_eq!(receiver.requests()[1].connection, 1);
-    // The answer beyond the little that was read sits in the sockets' buffers.
-    assert!(receiver.said_bytes.load(Ordering::Relaxed) < LONG);
+    // The socket buffers hold the part of the answer beyond the bytes that were read.
+    assert!(receiver.sent_bytes.load(Ordering::Relaxed) < LONG);
 }
 
 #[tokio::test]
-async fn connections_are_reused_and_never_outnumber_flights() {
+async fn connections_are_reused_within_the_concurrency() {
     let receiver = Receiver::start(vec![status("200 OK")]).await;
-    let kit = Kit::with_places(9, true, Timeouts::default()).await;
+    let kit = Kit::with_concurrency(9, true, Timeouts::default()).await;
     kit.offer(&receiver.url("/"), 500).await;
     assert_eq!(kit.settled().await, ALL_ARRIVED);
     let requests = receiver.requests();
@@ -667,7 +672,7 @@ async fn connections_are_reused_and_never_outnumber_flights() {
 #[tokio::test]
 async fn accounts_that_share_a_receiver_reuse_connections() {
     let receiver = Receiver::start(vec![status("200 OK")]).await;
-    let kit = Kit::with_places(9, true, Timeouts::default()).await;
+    let kit = Kit::with_concurrency(9, true, Timeouts::default()).await;
     let mut callbacks = kit.claimed(&receiver.url("/"), 400, 0).await;
     for (callback, account) in callbacks.iter_mut().zip((1..=4).cycle()) {
         callback.account = AccountId(account);
@@ -679,12 +684,12 @@ async fn accounts_that_share_a_receiver_reuse_connections() {
         .iter()
         .map(|request| request.connection)
         .max();
-    assert!(last < Some(8), "as many as may fly: {last:?}");
+    assert!(last < Some(8), "at most the concurrency: {last:?}");
 }
 
 #[tokio::test]
 async fn a_closed_kept_connection_is_replaced_in_the_attempt() {
-    let hangs_up = Manner::HangUp("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".to_owned());
+    let hangs_up = Behaviour::HangUp("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".to_owned());
     let receiver = Receiver::start(vec![hangs_up]).await;
     let kit = Kit::start().await;
     for _ in 0..10 {
@@ -721,7 +726,7 @@ async fn localhost_needs_no_name_server_and_is_private() {
 }
 
 #[tokio::test]
-async fn callbacks_without_room_are_claimed_when_the_lane_runs_low() {
+async fn callbacks_above_the_capacity_are_claimed_later() {
     const MANY: usize = 4_000;
     let receiver = Receiver::start(vec![status("200 OK")]).await;
     let kit = Kit::with(true, PATIENT).await;
@@ -739,8 +744,8 @@ async fn callbacks_without_room_are_claimed_when_the_lane_runs_low() {
 }
 
 #[tokio::test]
-async fn a_shutdown_finishes_what_flies_and_gives_back_the_rest() {
-    let receiver = Receiver::start(vec![Manner::Hang]).await;
+async fn a_shutdown_finishes_attempts_and_releases_the_rest() {
+    let receiver = Receiver::start(vec![Behaviour::Hang]).await;
     let kit = Kit::with(true, QUICK).await;
     kit.offer(&receiver.url("/"), 50).await;
     until(|| receiver.requests().len() == 2).await;
@@ -752,8 +757,8 @@ async fn a_shutdown_finishes_what_flies_and_gives_back_the_rest() {
 }
 
 #[tokio::test]
-async fn a_shutdown_breaks_off_what_takes_too_long_and_gives_it_back() {
-    let receiver = Receiver::start(vec![Manner::Hang]).await;
+async fn a_shutdown_aborts_slow_attempts_and_releases_them() {
+    let receiver = Receiver::start(vec![Behaviour::Hang]).await;
     let kit = Kit::start().await;
     kit.offer(&receiver.url("/"), 1).await;
     until(|| receiver.requests().len() == 1).await;
@@ -761,7 +766,7 @@ async fn a_shutdown_breaks_off_what_takes_too_long_and_gives_it_back() {
         .worker
         .close(Duration::from_millis(10), vec![])
         .await;
-    assert_eq!(kit.callbacks.worker.room().live, 20_000);
+    assert_eq!(kit.callbacks.worker.capacity().live, 20_000);
     kit.callbacks.shutdown().await;
     assert_eq!(kit.settled().await, ONE_RETRY);
 }

@@ -1,27 +1,27 @@
-//! The callbacks of a lane that wait for their turn: first attempts and retries apart, so that what failed before
-//! does not stand in the way of what is new.
+//! The queued callbacks of a lane. First attempts and retries have separate queues, so that retries
+//! do not delay first attempts.
 
 use domain::{AccountId, Environment};
 use std::collections::VecDeque;
 
-/// The values that choose the lane of a callback.
+/// The properties of a callback that choose its lane.
 pub(crate) trait InLane {
-    /// The account of the callback.
+    /// Returns the account.
     fn account(&self) -> AccountId;
-    /// Which world its message belongs to.
+    /// Returns the environment of the message.
     fn environment(&self) -> Environment;
-    /// Scheme, host and port of its URL.
+    /// Returns scheme, host and port of the URL.
     fn origin(&self) -> &str;
-    /// Returns `true` if it failed before.
+    /// Returns `true` if an earlier attempt failed.
     fn is_retry(&self) -> bool;
 }
 
-/// Each kind in the order in which it came.
+/// The queues of a lane, each in the order of arrival.
 #[derive(Debug)]
 pub(crate) struct Waiting<T> {
     /// First attempts, then retries.
     queues: [VecDeque<T>; 2],
-    /// From which of them the next one comes, where both have one.
+    /// The queue of the next callback, if both have one.
     next_queue: usize,
 }
 
@@ -35,7 +35,7 @@ impl<T> Default for Waiting<T> {
 }
 
 impl<T: InLane> Waiting<T> {
-    /// How many wait in all.
+    /// Returns the number of queued callbacks.
     pub(crate) fn len(&self) -> usize {
         self.queues.iter().map(VecDeque::len).sum()
     }
@@ -44,20 +44,21 @@ impl<T: InLane> Waiting<T> {
         self.len() == 0
     }
 
-    /// Returns `true` if one waits, or where no retry may fly a first attempt does.
-    pub(crate) fn has(&self, retry_may_fly: bool) -> bool {
+    /// Returns `true` if a callback is queued that may start.
+    pub(crate) fn has(&self, retry_may_start: bool) -> bool {
         let [first, retries] = &self.queues;
-        !first.is_empty() || (retry_may_fly && !retries.is_empty())
+        !first.is_empty() || (retry_may_start && !retries.is_empty())
     }
 
-    /// How many wait of the kind of which there are more.
-    pub(crate) fn most_of_a_kind(&self) -> usize {
+    /// Returns the length of the longer queue.
+    pub(crate) fn longest(&self) -> usize {
         self.queues.iter().map(VecDeque::len).max().unwrap_or(0)
     }
 
-    /// The next one: both kinds by turns, but first attempts where no retry may fly.
-    pub(crate) fn pop(&mut self, retry_may_fly: bool) -> Option<T> {
-        let next_queue = if retry_may_fly { self.next_queue } else { 0 };
+    /// Takes the next callback, alternating between the queues. Without `retry_may_start` it is a
+    /// first attempt.
+    pub(crate) fn pop(&mut self, retry_may_start: bool) -> Option<T> {
+        let next_queue = if retry_may_start { self.next_queue } else { 0 };
         let kind = if self.queues[next_queue].is_empty() {
             1 - next_queue
         } else {
@@ -68,7 +69,7 @@ impl<T: InLane> Waiting<T> {
         Some(next)
     }
 
-    /// Takes out those that are unwanted.
+    /// Removes the callbacks that `unwanted` selects.
     pub(crate) fn withdraw(&mut self, mut unwanted: impl FnMut(&T) -> bool) -> Vec<T> {
         let mut withdrawn = Vec::new();
         for queue in &mut self.queues {
@@ -79,8 +80,8 @@ impl<T: InLane> Waiting<T> {
         withdrawn
     }
 
-    /// How many wait that are of the kind of this one.
-    pub(crate) fn like(&self, callback: &T) -> usize {
+    /// Returns the length of the queue that this callback belongs to.
+    pub(crate) fn len_of_same_kind(&self, callback: &T) -> usize {
         self.queues[usize::from(callback.is_retry())].len()
     }
 

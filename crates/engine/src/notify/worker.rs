@@ -1,4 +1,4 @@
-//! The tasks behind the callbacks: claim what is due, post it, commit what came of it.
+//! The worker of the notify stage: it claims due callbacks, posts them, and commits the outcomes.
 
 use super::attempt::{Attempts, Ended};
 use super::client::Client;
@@ -22,64 +22,64 @@ use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
-/// Callbacks claimed for a lane at a time.
-const CLAIM_GROUP: usize = 500;
-/// Origins looked at in one look: each send may name one of its own, and those whose callbacks wait for hours are
-/// stepped over one by one. The next look goes on behind the last.
-const LOOK_STEPS: usize = 1_000;
-/// How long a claim is this node's own, milliseconds.
+/// Maximum number of callbacks of a lane in one claim.
+const CLAIM_BATCH_SIZE: usize = 500;
+/// Maximum number of origins in one poll. A send may name an origin of its own, and origins whose
+/// callbacks are not due yet are skipped one by one. The next poll continues after the last origin.
+const MAX_ORIGINS_PER_POLL: usize = 1_000;
+/// Duration of a claim, milliseconds.
 const CLAIM_MS: i64 = 120_000;
-/// How long a receiver that fails may keep a callback waiting for its turn, milliseconds, or as long as all retries
-/// take, where that is longer.
-const MIN_WAIT_MS: i64 = 86_400_000;
-/// The pause after the database failed.
+/// Time after which a callback to a failing receiver is given up, milliseconds. If all retries take
+/// longer, that time counts.
+const MIN_GIVE_UP_MS: i64 = 86_400_000;
+/// Delay before a failed database operation is retried.
 pub(crate) const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 
-/// How long a callback waits in hand, milliseconds: less than any claim lasts, so that no other node takes it
-/// over meanwhile. Then it goes back to the database, where it can be claimed anew.
-const MAX_HELD_MS: i64 = 40_000;
+/// Longest time of a callback in a queue in memory, milliseconds. It is shorter than a claim, so
+/// that no other node takes the callback over. Afterwards the callback is released to the database.
+const MAX_QUEUED_MS: i64 = 40_000;
 
-/// How far a shutdown has come.
+/// The phases of a shutdown.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(crate) enum Phase {
-    /// There is none.
+    /// No shutdown has begun.
     Open,
-    /// Nothing new is claimed.
+    /// Nothing is claimed any more.
     Closing,
-    /// Attempts in flight are broken off.
-    BreakingOff,
-    /// Nothing is in flight any more.
-    Quiet,
+    /// Attempts in flight are aborted.
+    Aborting,
+    /// Nothing is in flight.
+    Drained,
 }
 
 /// The state that the tasks share.
 pub(crate) struct WebhookWorker {
     pub(crate) store: Store,
-    /// The number of this process among all that share the database.
+    /// The number of this node.
     pub(crate) node: i64,
     pub(crate) attempts: Attempts,
     pub(crate) clock: Clock,
-    /// How long a receiver that fails may keep a callback waiting for its turn, milliseconds.
-    pub(crate) max_wait_ms: i64,
+    /// Time after which a callback to a failing receiver is given up, milliseconds.
+    pub(crate) give_up_after_ms: i64,
     pub(crate) lanes: Mutex<Partitions<PendingWebhook>>,
     pub(crate) outcomes: mpsc::Sender<AttemptOutcome>,
     pub(crate) due: Notify,
-    pub(crate) room_freed: Notify,
-    /// No flight may begin before a pause.
+    pub(crate) all_finished: Notify,
+    /// Notified when no further task may start before a pause.
     pub(crate) pause: Notify,
     pub(crate) phase: watch::Sender<Phase>,
-    /// Commits of outcomes.
+    /// Outage of commits of outcomes.
     pub(crate) commits: Outage,
 }
 
 /// A callback in a lane or in flight.
 pub(crate) struct PendingWebhook {
     pub(crate) callback: Callback,
-    pub(crate) since_ms: i64,
+    pub(crate) queued_at_ms: i64,
 }
 
 impl PendingWebhook {
-    /// It goes back as it was.
+    /// Returns the outcome of a callback that was not attempted.
     fn untouched(self) -> AttemptOutcome {
         AttemptOutcome::new(self.callback, Finished::Untouched)
     }
@@ -104,7 +104,7 @@ impl InLane for PendingWebhook {
 }
 
 impl WebhookWorker {
-    /// Nothing in hand yet.
+    /// Creates a worker without callbacks.
     pub(crate) fn new(
         store: Store,
         node: i64,
@@ -121,7 +121,7 @@ impl WebhookWorker {
         Self {
             store,
             node,
-            max_wait_ms: callback::longest_ms(&delays_ms).max(MIN_WAIT_MS),
+            give_up_after_ms: callback::longest_ms(&delays_ms).max(MIN_GIVE_UP_MS),
             clock: system.clock.clone(),
             attempts: Attempts {
                 client,
@@ -134,108 +134,115 @@ impl WebhookWorker {
             lanes: Mutex::new(Partitions::new(WebhookLimits::of(settings))),
             outcomes,
             due: Notify::new(),
-            room_freed: Notify::new(),
+            all_finished: Notify::new(),
             pause: Notify::new(),
             phase: watch::Sender::new(Phase::Open),
             commits: Outage::of("outcomes of callbacks are not committed yet"),
         }
     }
 
-    /// Puts callbacks into their lanes and starts as many as may fly; gives back those without room.
+    /// Queues callbacks and starts as many as possible. Returns those above the capacity.
     pub(crate) fn take(self: &Arc<Self>, callbacks: Vec<Callback>) -> Vec<AttemptOutcome> {
-        let since_ms = self.clock.now_ms();
+        let queued_at_ms = self.clock.now_ms();
         let mut lanes = self.lanes();
-        let without_room = callbacks
-            .into_iter()
-            .filter_map(|callback| lanes.push(PendingWebhook { callback, since_ms }).err());
-        let rest = without_room.map(PendingWebhook::untouched).collect();
+        let without_capacity = callbacks.into_iter().filter_map(|callback| {
+            lanes
+                .push(PendingWebhook {
+                    callback,
+                    queued_at_ms,
+                })
+                .err()
+        });
+        let rest = without_capacity.map(PendingWebhook::untouched).collect();
         self.start(&mut lanes);
         rest
     }
 
-    /// How many callbacks there is room for.
-    pub(crate) fn room(&self) -> CallbackRoom {
+    /// Returns how many callbacks fit into memory.
+    pub(crate) fn capacity(&self) -> CallbackRoom {
         self.lanes().free()
     }
 
-    /// How many are in flight.
+    /// Returns the number of callbacks in flight.
     #[cfg(test)]
     pub(crate) fn in_flight(&self) -> usize {
         self.lanes().in_flight()
     }
 
-    /// Wakes the task that looks at the database.
+    /// Wakes the task that polls the database.
     pub(crate) fn wake(&self) {
         self.due.notify_one();
     }
 
-    /// Ends the tasks in their order, so that nothing claimed is forgotten.
+    /// Ends the tasks in order, so that every claimed callback is released or committed.
     pub(crate) async fn close(&self, timeouts: Duration, tasks: Vec<JoinHandle<()>>) {
         let waiting = self.lanes().close();
         self.phase.send_replace(Phase::Closing);
-        if timeout(timeouts, self.all_landed()).await.is_err() {
-            self.phase.send_replace(Phase::BreakingOff);
-            self.all_landed().await;
+        if timeout(timeouts, self.wait_until_idle()).await.is_err() {
+            self.phase.send_replace(Phase::Aborting);
+            self.wait_until_idle().await;
         }
-        self.phase.send_replace(Phase::Quiet);
+        self.phase.send_replace(Phase::Drained);
         for task in tasks {
             if task.await.is_err() {
-                tracing::error!("a task of the callbacks ended in a panic");
+                tracing::error!("callback task: ended by a panic");
             }
         }
-        self.write_down(waiting.into_iter().map(PendingWebhook::untouched).collect())
+        self.commit_outcomes(waiting.into_iter().map(PendingWebhook::untouched).collect())
             .await;
     }
 
-    async fn all_landed(&self) {
+    async fn wait_until_idle(&self) {
         loop {
-            let freed = self.room_freed.notified();
+            let finished = self.all_finished.notified();
             if self.lanes().in_flight() == 0 {
                 return;
             }
-            freed.await;
+            finished.await;
         }
     }
 
-    /// Claims what is due of some origins, as far as there is room. Where a claim fails, the next look goes on behind
-    /// its origin, so that it holds up nobody else's.
-    pub(crate) async fn look(
+    /// Claims due callbacks of some origins, as far as there is capacity. If a claim fails, the
+    /// next poll continues after its origin, so that the others are not delayed.
+    pub(crate) async fn poll(
         self: &Arc<Self>,
-        behind: &mut Option<OriginKey>,
+        position: &mut Option<OriginKey>,
     ) -> database::Result<()> {
         let now_ms = self.clock.now_ms();
-        let due = self.store.due_origins(now_ms, behind.as_ref(), LOOK_STEPS);
+        let due = self
+            .store
+            .due_origins(now_ms, position.as_ref(), MAX_ORIGINS_PER_POLL);
         let due = due.await?;
         for of in due.found {
-            *behind = Some(of.clone());
+            *position = Some(of.clone());
             let (_, account, environment, origin) = of.clone();
-            let room = self.lanes().room(environment, account, &origin);
-            let room = room.min(CLAIM_GROUP);
-            if room > 0 {
-                // A look may be a long one.
+            let capacity = self.lanes().capacity(environment, account, &origin);
+            let capacity = capacity.min(CLAIM_BATCH_SIZE);
+            if capacity > 0 {
+                // The time is read again, because a poll may take long.
                 let now_ms = self.clock.now_ms();
                 let until_ms = now_ms + CLAIM_MS;
                 let claimed = self
                     .store
-                    .claim_callbacks(of, now_ms, room, self.node, until_ms)
+                    .claim_callbacks(of, now_ms, capacity, self.node, until_ms)
                     .await?;
-                let all = claimed.len() < room;
-                // An offer may have taken the room in between.
+                let all = claimed.len() < capacity;
+                // An offer may have used the capacity meanwhile.
                 let rest = self.take(claimed);
-                self.give_back(rest).await;
+                self.release(rest).await;
                 if all {
                     continue;
                 }
             }
-            // Without a lane no room is left for any: it is found when it is looked again.
+            // Without a lane there is no capacity at all. The next poll finds the origin again.
             let mut lanes = self.lanes();
             lanes.of_mut(environment).expect_more(account, &origin);
         }
-        *behind = due.behind;
+        *position = due.behind;
         Ok(())
     }
 
-    /// Hands over the outcome and takes the next callback.
+    /// Queues the outcome for its commit, and returns the next callback for this task.
     pub(crate) async fn complete(
         self: &Arc<Self>,
         webhook: PendingWebhook,
@@ -252,15 +259,15 @@ impl WebhookWorker {
                 .of_mut(webhook.environment())
                 .withdraw(&webhook, |other| other.callback.message == message);
             for other in ended {
-                // Only a shutdown closes the queue, and not while this one is in flight.
+                // Only a shutdown closes the queue, and not while this callback is in flight.
                 let ended = AttemptOutcome::new(other.callback, Finished::GivenUp);
                 let _ = self.outcomes.send(ended).await;
             }
         }
-        let place = self.outcomes.reserve().await.ok();
+        let permit = self.outcomes.reserve().await.ok();
         let following = self.finish(&webhook, result);
-        if let Some(place) = place {
-            place.send(AttemptOutcome {
+        if let Some(permit) = permit {
+            permit.send(AttemptOutcome {
                 callback: webhook.callback,
                 finished,
                 attempted,
@@ -269,7 +276,8 @@ impl WebhookWorker {
         following
     }
 
-    /// Frees a callback's place in flight for the next one. A receiver that is well again gets more than that.
+    /// Frees the concurrency of a callback. Starts further tasks if the receiver has become
+    /// healthy.
     pub(crate) fn finish(
         self: &Arc<Self>,
         webhook: &PendingWebhook,
@@ -277,21 +285,22 @@ impl WebhookWorker {
     ) -> Option<PendingWebhook> {
         let mut lanes = self.lanes();
         let (release, following) = lanes.finish(webhook, result);
-        if release.wants_more {
+        if release.needs_refill {
             self.due.notify_one();
         }
         if following.is_none() && lanes.in_flight() == 0 {
-            self.room_freed.notify_waiters();
+            self.all_finished.notify_waiters();
         }
-        if let Some(is_broken) = release.broken {
-            observe::judged(&webhook.callback, is_broken, lanes.broken());
+        if let Some(is_open) = release.is_open {
+            observe::breaker_changed(&webhook.callback, is_open, lanes.open_breakers());
         }
         self.start(&mut lanes);
         following
     }
 
-    /// Gives back what found no room in hand, to be claimed as soon as its lane has run low.
-    pub(crate) async fn give_back(&self, rest: Vec<AttemptOutcome>) {
+    /// Releases callbacks above the capacity. They are claimed again as soon as their lane runs
+    /// low.
+    pub(crate) async fn release(&self, rest: Vec<AttemptOutcome>) {
         let lane = |outcome: &AttemptOutcome| {
             let callback = &outcome.callback;
             (
@@ -302,7 +311,7 @@ impl WebhookWorker {
         };
         let mut left: Vec<_> = rest.iter().map(lane).collect();
         left.dedup();
-        self.write_down(rest).await;
+        self.commit_outcomes(rest).await;
         for (environment, account, origin) in left {
             let mut lanes = self.lanes();
             if !lanes.of_mut(environment).expect_more(account, &origin) {
@@ -311,63 +320,64 @@ impl WebhookWorker {
         }
     }
 
-    /// Commits outcomes; repeats it while the database fails and nobody wants to end.
-    pub(crate) async fn write_down(&self, outcomes: Vec<AttemptOutcome>) {
+    /// Commits outcomes, and retries until the commit succeeds or the shutdown has ended.
+    pub(crate) async fn commit_outcomes(&self, outcomes: Vec<AttemptOutcome>) {
         if outcomes.is_empty() {
             return;
         }
         let finish = || self.store.finish_callbacks(self.node, outcomes.clone());
         while self.commits.note(finish().await).is_none() {
-            if *self.phase.borrow() == Phase::Quiet {
+            if *self.phase.borrow() == Phase::Drained {
                 return;
             }
             sleep(FAILURE_PAUSE).await;
         }
     }
 
-    /// The lock, also after a panic elsewhere: its holders leave nothing half done.
+    /// Locks the lanes. Their holders leave them consistent even if they panic.
     pub(crate) fn lanes(&self) -> MutexGuard<'_, Partitions<PendingWebhook>> {
         self.lanes.lock()
     }
 
-    /// Begins as many flights as may begin now.
+    /// Starts a task for each callback that may start now.
     pub(crate) fn start(self: &Arc<Self>, lanes: &mut Partitions<PendingWebhook>) {
-        while let Some(in_hand) = lanes.start() {
-            tokio::spawn(fly(Arc::clone(self), in_hand));
+        while let Some(webhook) = lanes.start() {
+            tokio::spawn(run_attempts(Arc::clone(self), webhook));
         }
-        if lanes.wants_pause() {
+        if lanes.must_pause() {
             self.pause.notify_one();
         }
     }
 
-    /// Returns `true` if it waited too long for a receiver that fails: one that is told of four a minute never catches up.
-    fn is_over(&self, in_hand: &PendingWebhook) -> bool {
-        let waited_ms = self.clock.now_ms() - in_hand.callback.due_at_ms;
-        waited_ms > self.max_wait_ms && self.lanes().of(in_hand.environment()).is_broken(in_hand)
+    /// Returns `true` if a callback waited too long for a failing receiver. With one callback at a
+    /// time such a receiver would never catch up.
+    fn waited_too_long(&self, webhook: &PendingWebhook) -> bool {
+        let waited_ms = self.clock.now_ms() - webhook.callback.due_at_ms;
+        waited_ms > self.give_up_after_ms && self.lanes().of(webhook.environment()).is_open(webhook)
     }
 }
 
-async fn fly(worker: Arc<WebhookWorker>, mut in_hand: PendingWebhook) {
+async fn run_attempts(worker: Arc<WebhookWorker>, mut webhook: PendingWebhook) {
     let mut phase = worker.phase.subscribe();
     loop {
-        let is_stale = worker.clock.now_ms() - in_hand.since_ms > MAX_HELD_MS;
-        let is_over = worker.is_over(&in_hand);
+        let is_stale = worker.clock.now_ms() - webhook.queued_at_ms > MAX_QUEUED_MS;
+        let waited_too_long = worker.waited_too_long(&webhook);
         let ended = tokio::select! {
             biased;
-            () = reached(&mut phase, Phase::BreakingOff), if !is_stale => Ended::UNTOUCHED,
-            () = ready(()), if is_over && !is_stale => Ended::GIVEN_UP,
-            ended = worker.attempts.make(&in_hand.callback), if !is_stale => ended,
+            () = reached(&mut phase, Phase::Aborting), if !is_stale => Ended::UNTOUCHED,
+            () = ready(()), if waited_too_long && !is_stale => Ended::GIVEN_UP,
+            ended = worker.attempts.make(&webhook.callback), if !is_stale => ended,
             else => Ended::UNTOUCHED,
         };
-        match worker.complete(in_hand, ended).await {
-            Some(following) => in_hand = following,
+        match worker.complete(webhook, ended).await {
+            Some(following) => webhook = following,
             None => return,
         }
     }
 }
 
-/// Waits until a shutdown has come so far.
-pub(crate) async fn reached(phase: &mut watch::Receiver<Phase>, far: Phase) {
+/// Waits until a shutdown has reached a phase.
+pub(crate) async fn reached(phase: &mut watch::Receiver<Phase>, target: Phase) {
     // The sender lives in the worker that the caller holds, so the wait ends in no other way.
-    let _ = phase.wait_for(|&phase| phase >= far).await;
+    let _ = phase.wait_for(|&phase| phase >= target).await;
 }

@@ -4,7 +4,7 @@ use crate::context::clock::Clock;
 use std::sync::Arc;
 use store::By;
 
-/// An operator at work, as the audit names them.
+/// The operator who makes a change, as recorded in the audit list.
 #[derive(Clone, Debug)]
 pub struct Actor {
     clock: Clock,
@@ -12,7 +12,7 @@ pub struct Actor {
 }
 
 impl Actor {
-    /// The actor that the audit calls `name`, such as `cli:ada`.
+    /// Creates an actor with its name in the audit list, such as `cli:ada`.
     pub fn new(clock: Clock, name: &str) -> Self {
         Self {
             clock,
@@ -20,12 +20,12 @@ impl Actor {
         }
     }
 
-    /// The time for them.
+    /// Returns the clock.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// Who does something now.
+    /// Returns the actor with the current time.
     pub(super) fn now(&self) -> By {
         By {
             actor: Arc::clone(&self.name),

@@ -1,4 +1,4 @@
-//! The commands about the configuration of nodes that run.
+//! The operations on the configuration of running nodes.
 
 use super::actor::Actor;
 use super::error::Result;
@@ -11,13 +11,13 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// Asks all nodes that share the database to read their configuration again, each its own file; gives how often that was
-    /// asked. They notice it within a second.
+    /// Requests that all nodes read their own configuration files again, which they do within a
+    /// second. Returns the number of requests so far.
     pub async fn reload(self) -> Result<i64> {
         Ok(self.store.ask_reload(self.actor.now()).await?)
     }
 
-    /// Recomputes every balance from the ledger and checks what must always hold.
+    /// Recomputes every balance from the ledger, and checks the invariants of the database.
     pub async fn verify(self) -> Result<Checked> {
         Ok(self.store.verify().await?)
     }

@@ -1,4 +1,4 @@
-//! The carriers: what an SMSC knows, and how it behaves on a connection.
+//! Simulated carriers: the state of an SMSC, and its behaviour on a connection.
 
 mod submit;
 
@@ -15,29 +15,29 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::timeout_at;
 
-/// How often a connection looks for receipts of other connections.
-const LOOK_INTERVAL_MS: u64 = 200;
-/// Receipts that may be unanswered on a connection.
+/// Period in which a connection looks for receipts of other connections.
+const POLL_INTERVAL_MS: u64 = 200;
+/// Maximum number of unanswered receipts on a connection.
 const RECEIPT_WINDOW: usize = 5;
 
-/// One page of one recipient.
+/// A recipient and the index of a page.
 pub(crate) type Page = (u64, u8);
 
 /// The state of one carrier.
 #[derive(Default)]
 pub(crate) struct Smsc {
-    /// How often each page was taken.
+    /// How often each page was accepted.
     pub(crate) taken: BTreeMap<Page, u32>,
-    /// How often each recipient was refused so that all its pages may come again: to the next carrier, or from a row
-    /// where few can wait in hand.
+    /// How often each recipient was rejected in a way that lets the engine submit all pages again:
+    /// to the next carrier, or from a batch in the database.
     pub(crate) refused: BTreeMap<u64, u32>,
     /// Receipts that are not answered.
     pub(crate) queued: Vec<PendingReceipt>,
-    /// The answers for each recipient.
-    pub(crate) heard: BTreeMap<u64, Vec<SentReceipt>>,
-    /// The copies for each recipient whose answer is on its way.
+    /// The answered receipts of each recipient.
+    pub(crate) answered_receipts: BTreeMap<u64, Vec<SentReceipt>>,
+    /// The copies of each recipient whose responses are not written yet.
     pub(crate) pending: BTreeMap<u64, BTreeSet<u32>>,
-    /// Until when it throttles, and cannot be bound to.
+    /// The end of throttling, in which binds are refused too.
     throttles_until_ms: u64,
     away_until_ms: u64,
     ids: u64,
@@ -47,15 +47,15 @@ pub(crate) struct Smsc {
 /// A final receipt that was answered.
 #[derive(Clone, Debug)]
 pub(crate) struct SentReceipt {
-    /// When, by the engine's clock.
+    /// The time of the answer by the engine's clock.
     pub(crate) at_ms: i64,
-    /// The page, and its copy, counted from 1.
+    /// The page, and its copy from 1.
     pub(crate) page: u8,
     pub(crate) copy: u32,
     pub(crate) status: DeliveryStatus,
 }
 
-/// A receipt on its way.
+/// A receipt that is not answered.
 #[derive(Clone, Debug)]
 pub(crate) struct PendingReceipt {
     due_ms: u64,
@@ -70,7 +70,7 @@ pub(crate) struct PendingReceipt {
 }
 
 impl Smsc {
-    /// Receipts that were written on a connection, or any, and not answered are written again.
+    /// Queues unanswered receipts of a connection, or of all connections, again.
     pub(crate) fn hang_up(&mut self, connection: Option<u64>) {
         for due in &mut self.queued {
             if connection.is_none() || due.on == connection {
@@ -83,7 +83,7 @@ impl Smsc {
         self.away_until_ms > now_ms
     }
 
-    /// Something befalls the carrier as a whole.
+    /// Injects a fault of the whole carrier.
     pub(crate) fn befall(state: &mut State, which: usize) {
         let now_ms = state.now_ms();
         if state.strikes(Fault::BindRefused, 20) {
@@ -101,20 +101,20 @@ impl Smsc {
     }
 }
 
-/// One connection, as the carrier sees it.
+/// The carrier's side of one connection.
 struct Line {
     outside: Outside,
     which: usize,
     number: u64,
     kind: Option<BindKind>,
-    /// `true` once it answers nothing.
+    /// `true` once it answers nothing more.
     mute: bool,
-    /// Ends now.
+    /// `true` once the connection ends.
     ended: bool,
     out: Vec<u8>,
-    /// Responses to come, by time.
+    /// Responses to write, with their times.
     responses: Vec<(u64, u32, CommandStatus, String)>,
-    /// Receipts by the sequence number that they were written with.
+    /// Written receipts by sequence number.
     written: BTreeMap<u32, PendingReceipt>,
     sequence: u32,
 }
@@ -152,11 +152,11 @@ impl Line {
                 let state = self.outside.lock();
                 let now_ms = state.now_ms();
                 let next = self.responses.iter().map(|response| response.0).min();
-                let next = next.unwrap_or(u64::MAX).min(now_ms + LOOK_INTERVAL_MS);
+                let next = next.unwrap_or(u64::MAX).min(now_ms + POLL_INTERVAL_MS);
                 (now_ms, state.instant(next.max(now_ms + 1)))
             };
             self.respond(now_ms);
-            self.write_letters(now_ms);
+            self.write_receipts(now_ms);
             let out = std::mem::take(&mut self.out);
             if !self.mute && stream.write_all(&out).await.is_err() {
                 return;
@@ -167,7 +167,7 @@ impl Line {
                 Err(_) => {}
             }
         }
-        // Pending output still goes out, unless the connection was reset.
+        // Pending output is written unless the connection was reset.
         if !self.out.is_empty() {
             let out = std::mem::take(&mut self.out);
             let _ = tokio::time::timeout(Duration::from_secs(1), stream.write_all(&out)).await;
@@ -234,7 +234,7 @@ impl Line {
         self.ended = away;
     }
 
-    /// Writes the responses whose time has come.
+    /// Writes the responses that are due.
     fn respond(&mut self, now_ms: u64) {
         let (due, later) = std::mem::take(&mut self.responses)
             .into_iter()
@@ -247,8 +247,8 @@ impl Line {
         }
     }
 
-    /// Writes the receipts that are due, as far as they may be unanswered.
-    fn write_letters(&mut self, now_ms: u64) {
+    /// Writes the receipts that are due, up to the window.
+    fn write_receipts(&mut self, now_ms: u64) {
         if self.mute || !self.kind.is_some_and(BindKind::receives) {
             return;
         }
@@ -268,7 +268,7 @@ impl Line {
         }
     }
 
-    /// The engine took a receipt: it is durable, or was of no use.
+    /// Handles the answer to a receipt. The engine has committed or ignored it.
     fn answered(&mut self, sequence: u32, status: CommandStatus) {
         let Some(answered) = self.written.remove(&sequence) else {
             return;
@@ -287,9 +287,12 @@ impl Line {
         if status.is_ok() {
             smsc.queued.remove(at);
             if let Some(end) = answered.end() {
-                let heard = smsc.heard.entry(answered.recipient).or_default();
+                let answered_receipts = smsc
+                    .answered_receipts
+                    .entry(answered.recipient)
+                    .or_default();
                 let (page, copy) = (answered.page, answered.copy);
-                heard.push(SentReceipt {
+                answered_receipts.push(SentReceipt {
                     at_ms,
                     page,
                     copy,
@@ -319,7 +322,7 @@ impl PendingReceipt {
         }
     }
 
-    /// The end that it tells of.
+    /// Returns the final status that the receipt reports.
     fn end(&self) -> Option<DeliveryStatus> {
         match self.status {
             ReceiptState::Delivered => Some(DeliveryStatus::Delivered),

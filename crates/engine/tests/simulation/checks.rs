@@ -11,14 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::{Claim, EntryKind, LedgerEntry, Store};
 
-/// A message as the database has it.
+/// A message in the database.
 struct Message {
     id: MessageId,
     send: Send,
     ends: BTreeMap<u64, DeliveryStatus>,
 }
 
-/// Returns the work that is left; an empty text at the end.
+/// Returns a description of the remaining work, empty at the end.
 pub(crate) async fn left(outside: &Outside, store: &Store) -> String {
     let mut left = Vec::new();
     let sends = outside.lock().sends.clone();
@@ -34,7 +34,7 @@ pub(crate) async fn left(outside: &Outside, store: &Store) -> String {
             left.push(format!("{pending} recipients of {id} without an end"));
         }
     }
-    // Last: what an end makes comes after it.
+    // Callbacks are checked last, since every other step may create some.
     for bucket in store.buckets() {
         for (carrier, recipients, _) in store.queue_depths(bucket, 0).await.unwrap() {
             left.push(format!("{recipients} recipients for {carrier}"));
@@ -48,7 +48,7 @@ pub(crate) async fn left(outside: &Outside, store: &Store) -> String {
     left.join(", ")
 }
 
-/// How much was sent and called back so far.
+/// Returns the number of submits and callbacks so far.
 pub(crate) fn traffic(outside: &Outside) -> (u32, u64) {
     let state = outside.lock();
     let taken = state.smscs.iter().flat_map(|smsc| smsc.taken.values());
@@ -56,7 +56,7 @@ pub(crate) fn traffic(outside: &Outside) -> (u32, u64) {
     (taken.sum(), seen.sum())
 }
 
-/// All messages that are known: those that were charged, and those that were answered for.
+/// Returns all messages that were charged or answered as accepted.
 async fn messages(store: &Store, sends: &[Send]) -> Vec<(MessageId, Send)> {
     let mut found = BTreeMap::new();
     for account in ACCOUNTS {
@@ -82,7 +82,7 @@ async fn statement(store: &Store, account: domain::AccountId) -> Vec<LedgerEntry
     store.statement(account, None, u32::MAX).await.unwrap()
 }
 
-/// Looks for whatever is wrong.
+/// Returns all violations of the invariants.
 pub(crate) async fn check(outside: &Outside, store: &Store) -> Vec<String> {
     let mut wrong = store.verify().await.unwrap().violations;
     let sends = outside.lock().sends.clone();
@@ -110,7 +110,7 @@ pub(crate) async fn check(outside: &Outside, store: &Store) -> Vec<String> {
     let dead = dead.into_iter().map(|dead| (dead.origin, dead.callbacks));
     let mut dead_at: BTreeMap<String, i64> = BTreeMap::new();
     for (origin, count) in dead {
-        // The port is named here where a URL need not.
+        // The list of origins contains the default port, and URLs do not.
         let origin = origin.trim_end_matches(":80").to_owned();
         *dead_at.entry(origin).or_default() += count;
     }
@@ -122,15 +122,14 @@ pub(crate) async fn check(outside: &Outside, store: &Store) -> Vec<String> {
         .filter(|message| message.send.environment == Environment::Live)
     {
         check_pages(&state, &all, message, &mut wrong);
-        check_heard(&state, message, &mut wrong);
-        check_long(&state, message, &mut wrong);
+        check_single_pages(&state, message, &mut wrong);
+        check_multipart(&state, message, &mut wrong);
     }
     check_callbacks(&state, &all, &dead_at, &mut wrong);
     wrong
 }
 
-/// After the end nothing is in flight or waiting. A recipient put back by a carrier that was down to the
-/// end may have expired meanwhile: only a claim notices that.
+/// Checks that nothing is in flight or queued, apart from recipients that no carrier claimed.
 pub(crate) async fn check_rest(name: &str) -> Vec<String> {
     let store = Store::in_memory(name, Arc::new(Commit::default))
         .await
@@ -159,7 +158,7 @@ pub(crate) async fn check_rest(name: &str) -> Vec<String> {
     wrong
 }
 
-/// Asserts that each accepted send exists once, and that no other exists.
+/// Checks that each accepted send exists once, and that no other message exists.
 fn check_sends(state: &State, all: &[Message], wrong: &mut Vec<String>) {
     let mut by_recipient: BTreeMap<u64, Vec<&Send>> = BTreeMap::new();
     for send in &state.sends {
@@ -194,7 +193,7 @@ fn check_sends(state: &State, all: &[Message], wrong: &mut Vec<String>) {
     }
 }
 
-/// One charge of exactly the cost, and at most one refund, after an end without delivery.
+/// Checks for one charge of the cost, and at most one refund after an end without delivery.
 fn check_money(all: &[Message], ledger: &[LedgerEntry], wrong: &mut Vec<String>) {
     for message in all {
         let of = |kind| {
@@ -213,7 +212,7 @@ fn check_money(all: &[Message], ledger: &[LedgerEntry], wrong: &mut Vec<String>)
         for refund in of(EntryKind::Refund) {
             let recipient = refund.recipient.map_or(0, Recipient::digits);
             let end = message.ends.get(&recipient).copied();
-            // A delivery that was told after we gave up corrects the report, and the refund stays.
+            // A delivery after our own expiry corrects the status, and the refund stays.
             let once = refunded.insert((recipient, refund.component));
             let kept = message.send.gateway == Gateway::DirectCorporate;
             if !once || kept || end.is_none() {
@@ -223,8 +222,8 @@ fn check_money(all: &[Message], ledger: &[LedgerEntry], wrong: &mut Vec<String>)
     }
 }
 
-/// No page was taken more often than once, and once more for each leg that may be sent again; of each message, where
-/// a clock that was set had the same send accepted anew.
+/// Checks that no page was accepted more often than its legs and resends allow. A clock step may
+/// have accepted the same send as several messages.
 fn check_pages(state: &State, all: &[Message], message: &Message, wrong: &mut Vec<String>) {
     let first = message.send.recipients[0];
     let same = all.iter().filter(|one| one.send.recipients[0] == first);
@@ -241,7 +240,7 @@ fn check_pages(state: &State, all: &[Message], message: &Message, wrong: &mut Ve
             .smscs
             .iter()
             .filter_map(|smsc| smsc.refused.get(&recipient));
-        // Pages that join those of before, by their reference.
+        // Pages of a resend join those of the first submit by their reference.
         let most = match message.send.pages {
             1 => most,
             _ => most + refused.sum::<u32>(),
@@ -265,8 +264,8 @@ fn check_pages(state: &State, all: &[Message], message: &Message, wrong: &mut Ve
     }
 }
 
-/// Where all receipts of one page that was taken once agree, and were answered in time, so it ended.
-fn check_heard(state: &State, message: &Message, wrong: &mut Vec<String>) {
+/// Checks the status of a page that was accepted once, if all its receipts agree.
+fn check_single_pages(state: &State, message: &Message, wrong: &mut Vec<String>) {
     if message.send.pages > 1 || message.send.gateway == Gateway::DualBackup {
         return;
     }
@@ -275,15 +274,17 @@ fn check_heard(state: &State, message: &Message, wrong: &mut Vec<String>) {
             .smscs
             .iter()
             .filter_map(|smsc| smsc.taken.get(&(recipient, 1)));
-        let heard = state
+        let answered_receipts = state
             .smscs
             .iter()
-            .filter_map(|smsc| smsc.heard.get(&recipient));
-        let heard: Vec<&SentReceipt> = heard.flatten().collect();
-        let Some(SentReceipt { at_ms, status, .. }) = heard.first() else {
+            .filter_map(|smsc| smsc.answered_receipts.get(&recipient));
+        let answered_receipts: Vec<&SentReceipt> = answered_receipts.flatten().collect();
+        let Some(SentReceipt { at_ms, status, .. }) = answered_receipts.first() else {
             continue;
         };
-        let agree = heard.iter().all(|other| other.status == *status);
+        let agree = answered_receipts
+            .iter()
+            .all(|other| other.status == *status);
         let in_time = *at_ms < message.id.accepted_at_ms() + TIMEOUT_MS;
         let end = message.ends.get(&recipient);
         if taken.sum::<u32>() == 1 && agree && in_time && !state.jumped && end != Some(status) {
@@ -292,15 +293,15 @@ fn check_heard(state: &State, message: &Message, wrong: &mut Vec<String>) {
     }
 }
 
-/// Where receipts said that each page of the last copy was delivered, in time, and none said anything else, it was.
-fn check_long(state: &State, message: &Message, wrong: &mut Vec<String>) {
+/// Checks that a message is delivered if receipts confirmed each page of its last copy.
+fn check_multipart(state: &State, message: &Message, wrong: &mut Vec<String>) {
     let pages = 1..=u8::try_from(message.send.pages).unwrap();
     if pages.len() == 1 || message.send.gateway == Gateway::DualBackup || state.jumped {
         return;
     }
     let end_ms = message.id.accepted_at_ms() + TIMEOUT_MS;
     for &recipient in &message.send.recipients {
-        // Receipts of a partly refused copy count, too.
+        // Receipts of a partly rejected copy count as well.
         let sent_to = |smsc: &&Smsc| {
             pages
                 .clone()
@@ -308,22 +309,27 @@ fn check_long(state: &State, message: &Message, wrong: &mut Vec<String>) {
         };
         let sent_to: Vec<&Smsc> = state.smscs.iter().filter(sent_to).collect();
         let [smsc] = sent_to[..] else { continue };
-        let Some(heard) = smsc.heard.get(&recipient) else {
+        let Some(answered_receipts) = smsc.answered_receipts.get(&recipient) else {
             continue;
         };
         let copies = pages.clone().map(|page| smsc.taken.get(&(recipient, page)));
         let copies: BTreeSet<_> = copies.collect();
-        let is_last = |heard: &&SentReceipt| copies.first() == Some(&Some(&heard.copy));
-        let last: BTreeSet<u8> = heard
+        let is_last = |answered_receipts: &&SentReceipt| {
+            copies.first() == Some(&Some(&answered_receipts.copy))
+        };
+        let last: BTreeSet<u8> = answered_receipts
             .iter()
             .filter(is_last)
-            .map(|heard| heard.page)
+            .map(|answered_receipts| answered_receipts.page)
             .collect();
-        let is_good =
-            |heard: &SentReceipt| heard.status == DeliveryStatus::Delivered && heard.at_ms < end_ms;
-        // A final refusal is reported.
+        let is_good = |answered_receipts: &SentReceipt| {
+            answered_receipts.status == DeliveryStatus::Delivered
+                && answered_receipts.at_ms < end_ms
+        };
+        // A final rejection has its own status.
         let refused = smsc.refused.contains_key(&recipient);
-        // Where the responses of a copy are lost, a page that a receipt of the one before has named stays with that.
+        // Without the response of a copy, a receipt that named a page of an earlier copy stays
+        // assigned to that copy.
         let pending = smsc.pending.get(&recipient).into_iter().flatten();
         let is_named = pending
             .into_iter()
@@ -332,7 +338,7 @@ fn check_long(state: &State, message: &Message, wrong: &mut Vec<String>) {
             && !is_named
             && copies.len() == 1
             && last.len() == pages.len()
-            && heard.iter().all(is_good);
+            && answered_receipts.iter().all(is_good);
         let end = message.ends.get(&recipient);
         if whole && end != Some(&DeliveryStatus::Delivered) {
             wrong.push(format!("{recipient} ended as {end:?}, all pages delivered"));
@@ -340,8 +346,8 @@ fn check_long(state: &State, message: &Message, wrong: &mut Vec<String>) {
     }
 }
 
-/// Every end was told to its receiver, or was given up when it was unwanted or after all tries, of which the receiver
-/// has seen those that came so far; what was told is what it is.
+/// Checks that each end was posted, unwanted, or given up after all attempts, and that each post
+/// had the right status.
 fn check_callbacks(
     state: &State,
     all: &[Message],

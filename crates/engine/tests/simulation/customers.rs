@@ -1,4 +1,4 @@
-//! The customers: what they send, when, and what they were told.
+//! Simulated customers: their sends, the times, and the answers.
 
 use super::receiver::ORIGINS;
 use super::rules::PRICE;
@@ -16,17 +16,17 @@ use std::time::Duration;
 use store::{By, EntryKind, LedgerEntry, Store, TokenInfo};
 use tokio::time::{sleep, sleep_until};
 
-/// Where the engine's clock begins.
+/// The start of the engine's clock.
 pub(crate) const START_MS: i64 = 1_795_000_000_000;
-/// The sends begin before this time of the simulation.
+/// The latest time of a first request, in milliseconds of the simulation.
 const LAST_SEND_MS: u64 = 22_000;
-/// The first number; the last digits count up.
+/// The first number. The others follow it.
 const FIRST_NUMBER: u64 = 2_348_031_000_000;
 const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 pub(crate) const ACCOUNTS: [AccountId; 2] = [AccountId(10_001), AccountId(10_002)];
 
-/// One send that a customer wants to make, and makes until somebody says yes or no.
+/// A send of a customer, who repeats the request until it is accepted or refused.
 #[derive(Clone, Debug)]
 pub(crate) struct Send {
     at_ms: u64,
@@ -37,19 +37,19 @@ pub(crate) struct Send {
     pub(crate) pages: i64,
     body: String,
     pub(crate) origin: Option<usize>,
-    /// When it was asked for, by the engine's clock.
+    /// The times of the requests by the engine's clock.
     pub(crate) asked_ms: Vec<i64>,
-    /// The accepted sends that were answered.
+    /// The answers that accepted it.
     pub(crate) accepted: Vec<(MessageId, Money)>,
-    /// `true` if an answer called it a duplicate.
+    /// `true` if an answer refused it as a duplicate.
     pub(crate) duplicate: bool,
-    /// `true` if the customer asks no more.
+    /// `true` if the customer does not repeat it any more.
     pub(crate) settled: bool,
     /// `true` if all requests for it have one idempotency key.
     pub(crate) keyed: bool,
 }
 
-/// Decides what will be sent.
+/// Plans all sends.
 pub(crate) fn plan(state: &mut State) {
     let count = state.dice.between(3, 20);
     let mut last = FIRST_NUMBER;
@@ -88,7 +88,7 @@ pub(crate) fn plan(state: &mut State) {
             keyed: dice.percent(40),
         };
         last += recipients;
-        // Some customers ask twice at once.
+        // Some customers send two equal requests at once.
         let copies = if dice.percent(15) { 2 } else { 1 };
         if copies == 2 {
             state.sends.push(send.clone());
@@ -97,7 +97,7 @@ pub(crate) fn plan(state: &mut State) {
     }
 }
 
-/// Who makes them.
+/// Returns the actor of the test.
 fn by() -> By {
     By {
         actor: "cli:simulation".into(),
@@ -105,7 +105,7 @@ fn by() -> By {
     }
 }
 
-/// Makes the accounts, with some money.
+/// Creates the accounts with some credit.
 pub(crate) async fn open_accounts(store: &Store, outside: &Outside) {
     for (account, number) in ACCOUNTS.into_iter().zip(1_u8..) {
         let made = Account {
@@ -160,7 +160,7 @@ fn token(account: AccountId) -> String {
     token::make(&[last; token::RANDOM_BYTES]).unwrap()
 }
 
-/// Starts the customers' remaining sends, in tasks of this life.
+/// Starts the remaining sends as tasks of this process.
 pub(crate) fn send_all(outside: &Outside, engine: &Engine, clock: &Clock) {
     let state = outside.lock();
     for (index, send) in state
@@ -173,7 +173,7 @@ pub(crate) fn send_all(outside: &Outside, engine: &Engine, clock: &Clock) {
         let (outside, engine, clock) = (outside.clone(), engine.clone(), clock.clone());
         tokio::spawn(async move {
             sleep_until(at).await;
-            while !ask(&outside, &engine, &clock, index).await {
+            while !request(&outside, &engine, &clock, index).await {
                 let pause_ms = outside.lock().dice.between(300, 3_000);
                 sleep(Duration::from_millis(pause_ms)).await;
             }
@@ -181,8 +181,8 @@ pub(crate) fn send_all(outside: &Outside, engine: &Engine, clock: &Clock) {
     }
 }
 
-/// Asks once; gives whether that settles it.
-async fn ask(outside: &Outside, engine: &Engine, clock: &Clock, index: usize) -> bool {
+/// Sends one request. Returns `true` if its answer is final.
+async fn request(outside: &Outside, engine: &Engine, clock: &Clock, index: usize) -> bool {
     let send = {
         let mut state = outside.lock();
         state.sends[index].asked_ms.push(clock.now_ms());
@@ -262,7 +262,7 @@ fn fields(send: &Send) -> SendFields {
 }
 
 impl Send {
-    /// Returns its cost, counted anew.
+    /// Returns the cost by a calculation of its own.
     pub(crate) fn cost(&self) -> Money {
         let count = i64::try_from(self.recipients.len()).unwrap();
         Money::from_naira(PRICE * self.pages * count)

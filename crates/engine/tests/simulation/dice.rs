@@ -1,14 +1,14 @@
-//! Random, from the seed.
+//! Randomness from the seed.
 
 use engine::Random;
 
-/// Random as the engine takes it, and what faults are chosen by.
+/// The randomness of the engine and of the faults.
 #[derive(Debug)]
 pub(crate) struct Dice(Random);
 
 impl Dice {
     pub(crate) fn new(seed: u64) -> Self {
-        // Seeds are small numbers that follow each other.
+        // Seeds are consecutive numbers, so they are mixed first.
         Self(Random::seeded(Random::seeded(seed).number()))
     }
 
@@ -16,12 +16,12 @@ impl Dice {
         self.0.number()
     }
 
-    /// From 0 to one less than `end`.
+    /// Returns a number below `end`.
     pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.next() % end.max(1)
     }
 
-    /// From `first` to one less than `end`.
+    /// Returns a number from `first` to below `end`.
     pub(crate) fn between(&mut self, first: u64, end: u64) -> u64 {
         first + self.below(end - first)
     }

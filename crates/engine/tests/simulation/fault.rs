@@ -1,4 +1,4 @@
-//! The faults of a simulation. A seed has some of it, often, rather than all of it a little.
+//! The faults of a simulation. A seed has few kinds of them, but often.
 
 use super::dice::Dice;
 use std::collections::BTreeSet;
@@ -17,53 +17,53 @@ macro_rules! faults {
 }
 
 faults! {
-    /// The connection is reset with whatever is on it.
+    /// The connection is reset with all data on it.
     Reset,
-    /// The carrier reads, perhaps takes, and says nothing any more.
+    /// The carrier still reads, and may accept submits, but answers nothing more.
     Silence,
-    /// A response comes after its time.
+    /// A response comes after its timeout.
     LateResponse,
-    /// A response never comes.
+    /// A response is never sent.
     LostResponse,
-    /// A response comes twice.
+    /// A response is sent twice.
     TwiceResponse,
-    /// The receipt comes before the response.
+    /// A receipt is sent before the response.
     EarlyReceipt,
-    /// The receipt comes again, perhaps with another word.
+    /// A receipt is repeated, perhaps with another status.
     TwiceReceipt,
-    /// A receipt comes for what was never sent.
+    /// A receipt names an unknown message.
     UnknownReceipt,
-    /// Some receipts say that it was not delivered.
+    /// Some receipts report a failure.
     BadEnd,
-    /// Some receipts never come.
+    /// Some receipts are never sent.
     NoReceipt,
-    /// Something is said before the end.
+    /// A receipt reports an intermediate status.
     Acknowledged,
     /// The carrier throttles for a while.
     Throttling,
-    /// The carrier's queue is full for some.
+    /// The queue of the carrier is full for some submits.
     QueueFull,
-    /// Some are refused for now.
+    /// Some submits are rejected for now.
     RefusedForNow,
-    /// Some are refused for good, as recipient or as sender.
+    /// Some submits are rejected for ever, for their recipient or sender.
     RefusedForGood,
-    /// The carrier cannot be reached, or refuses binds, for a while.
+    /// The carrier cannot be reached, or rejects binds, for a while.
     BindRefused,
     /// Receivers answer with 500 or 429.
     CallbackFails,
-    /// Receivers say nothing.
+    /// Receivers do not answer.
     CallbackHangs,
-    /// Receivers cannot be reached, or hang up.
+    /// Receivers cannot be reached, or close the connection.
     CallbackRefused,
-    /// Receivers want no callback of this message, or not this one.
+    /// Receivers refuse a callback, or all callbacks of a message.
     CallbackUnwanted,
-    /// The process is killed, also between a commit and its answer.
+    /// The process is killed, perhaps between a commit and its answer.
     Killed,
-    /// The process is ended in order and started again.
+    /// The process is shut down and started again.
     Restarted,
-    /// The clock goes forward by minutes.
+    /// The clock jumps forward by minutes.
     ClockForward,
-    /// The clock goes back by seconds.
+    /// The clock jumps back by seconds.
     ClockBack,
     /// The disk is full for a while.
     DiskFull,
@@ -73,7 +73,7 @@ faults! {
     DiskSlow,
 }
 
-/// The faults of a seed: each of all with a chance that differs between seeds.
+/// Chooses the faults of a seed. The probability of each differs between seeds.
 pub(crate) fn choose(dice: &mut Dice) -> BTreeSet<Fault> {
     let percent = dice.pick(&[0, 15, 30, 50, 80]);
     let all = Fault::ALL.iter().copied();

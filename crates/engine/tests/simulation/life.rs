@@ -1,12 +1,12 @@
-//! The lives of one process: it starts, works while things go wrong, dies or is ended, and starts again, until
-//! the script is over and the world is well.
+//! The processes of one simulation. A process starts, works under faults, and is killed or shut
+//! down. The last one works without faults until nothing is left to do.
 
 use super::carrier::Smsc;
 use super::checks;
 use super::customers::{self, START_MS};
 use super::fault::Fault;
 use super::rules;
-use super::state::{DiskMood, Outside};
+use super::state::{DiskFaults, Outside};
 use super::world::{Pipes, disk};
 use database::Commit;
 use engine::{Clock, Engine, Random, Settings, System};
@@ -17,17 +17,16 @@ use store::Store;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::sleep;
 
-/// How long things go wrong, milliseconds of the simulation.
+/// Duration of the faults, milliseconds of the simulation.
 const SCRIPT_MS: u64 = 30_000;
-/// How often it is looked whether all is done, how far the clock goes on then, and after how many looks it is
-/// too late.
-const LOOK_INTERVAL: Duration = Duration::from_secs(2);
-const LEAP_MS: i64 = 30_000;
-const MAX_LOOKS: usize = 90;
-/// Afterwards nothing may happen any more for as long as what was simulated is kept, which is a day.
-const AFTERWARDS_MS: i64 = 20 * 3_600_000;
+/// Period of the checks at the end, the jump of the clock after each, and their maximum number.
+const CHECK_INTERVAL: Duration = Duration::from_secs(2);
+const CLOCK_JUMP_MS: i64 = 30_000;
+const MAX_CHECKS: usize = 90;
+/// The final jump of the clock. It is shorter than the retention of the sandbox, which is a day.
+const FINAL_JUMP_MS: i64 = 20 * 3_600_000;
 
-/// Said of a process that is ended in order.
+/// The line in the trace for a shutdown.
 pub(crate) const ENDING: &str = "the process is ended in order";
 
 /// The result of a seed.
@@ -37,7 +36,7 @@ pub(crate) struct Ended {
     pub(crate) lines: Vec<String>,
 }
 
-/// How a life ended, and when by both times.
+/// The end of a process, with its time by both clocks.
 struct Death {
     over: bool,
     at_ms: u64,
@@ -51,7 +50,7 @@ fn runtime() -> Runtime {
 
 /// Simulates one seed.
 pub(crate) fn simulate(seed: u64) -> Ended {
-    // Seeds share this process, and so does a seed that runs twice.
+    // Several runs in this process may have the same seed, so each has a number.
     static RUNS: AtomicU64 = AtomicU64::new(0);
     let name = format!("simulation-{}", RUNS.fetch_add(1, Ordering::Relaxed));
     let outside = Outside::new(seed);
@@ -60,7 +59,7 @@ pub(crate) fn simulate(seed: u64) -> Ended {
         customers::plan(&mut state);
         rules::settings(&mut state)
     };
-    // The holder keeps the database while no process has it open.
+    // This connection keeps the database in memory while no process runs.
     let holder = runtime();
     let held = holder.block_on(async {
         let well = Arc::new(Commit::default);
@@ -92,7 +91,7 @@ pub(crate) fn simulate(seed: u64) -> Ended {
     }
 }
 
-/// One life of the process.
+/// One process of the simulation.
 struct Process {
     outside: Outside,
     name: String,
@@ -124,7 +123,7 @@ impl Process {
         }
     }
 
-    /// Works until it is ended; gives whether all is over.
+    /// Works until the process must end. Returns `true` if the simulation is over.
     async fn work(&self, clock: &Clock, violations: &mut Vec<String>) -> bool {
         let world = System {
             clock: clock.clone(),
@@ -155,7 +154,7 @@ impl Process {
         true
     }
 
-    /// Injects faults until the script is over; returns `false` if the process must end in order.
+    /// Injects faults until their time is over. Returns `false` if the process must be shut down.
     async fn suffer(&self, clock: &Clock) -> bool {
         loop {
             let pause_ms = {
@@ -198,31 +197,31 @@ impl Process {
         }
     }
 
-    /// From here on nothing goes wrong.
+    /// Ends all faults.
     fn heal(&self) {
         let mut state = self.outside.lock();
         state.well = true;
-        state.disk = DiskMood::default();
+        state.disk = DiskFaults::default();
         state.smscs.iter_mut().for_each(Smsc::recover);
         state.note("the world is well");
     }
 
-    /// Lets time pass until nothing is left to be done, and then a lot of it.
+    /// Advances the clock until nothing is left to do, and then by many hours.
     async fn settle(&self, store: &Store, clock: &Clock) -> Option<String> {
         let mut left = String::new();
-        for _ in 0..MAX_LOOKS {
-            sleep(LOOK_INTERVAL).await;
+        for _ in 0..MAX_CHECKS {
+            sleep(CHECK_INTERVAL).await;
             left = checks::left(&self.outside, store).await;
             if left.is_empty() {
                 break;
             }
-            clock.set(clock.now_ms() + LEAP_MS);
+            clock.set(clock.now_ms() + CLOCK_JUMP_MS);
         }
         if !left.is_empty() {
             return Some(format!("in the end there is left: {left}"));
         }
         let before = checks::traffic(&self.outside);
-        clock.set(clock.now_ms() + AFTERWARDS_MS);
+        clock.set(clock.now_ms() + FINAL_JUMP_MS);
         sleep(Duration::from_secs(12)).await;
         let after = checks::traffic(&self.outside);
         (before != after).then(|| format!("when all was over, {before:?} became {after:?}"))

@@ -1,4 +1,4 @@
-//! The customers' web servers, which callbacks go to.
+//! Simulated web servers of customers, which receive callbacks.
 
 use super::fault::Fault;
 use super::state::{Outside, State};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 
-/// Where callbacks go. At the last one nothing ever works, where receivers fail at all.
+/// The origins of callbacks. The last one always fails if receivers fail at all.
 pub(crate) const ORIGINS: [&str; 3] = ["http://9.9.9.1", "http://9.9.9.2:8080", "http://9.9.9.3"];
 
 /// The message and recipient of a callback.
@@ -16,26 +16,26 @@ pub(crate) type Subject = (String, u64);
 /// The state of the receivers.
 #[derive(Default)]
 pub(crate) struct Receivers {
-    /// The outcomes that were taken.
+    /// The accepted outcomes.
     pub(crate) taken: BTreeMap<Subject, Vec<String>>,
-    /// Messages of which a receiver wants no callback any more.
+    /// Messages whose further callbacks are refused.
     pub(crate) gone: BTreeSet<String>,
-    /// How many attempts were seen of each, and whether one was told that it is unwanted.
+    /// The number of received attempts of each callback, and whether one was refused.
     pub(crate) seen: BTreeMap<Subject, (u64, bool)>,
-    /// How many attempts failed at each origin before anything of them was seen.
+    /// The number of attempts at each origin that failed before the request was read.
     pub(crate) unseen: BTreeMap<&'static str, u64>,
 }
 
-/// The origin that listens there.
+/// Returns the origin of an address.
 pub(crate) fn origin(address: SocketAddr) -> &'static str {
     let host = format!("http://{}", address.ip());
     let mut all = ORIGINS.into_iter();
     all.find(|origin| origin.starts_with(&host)).unwrap()
 }
 
-/// The reaction of a receiver to a request.
+/// The behaviour of a receiver at a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Manner {
+enum Behaviour {
     Answer(u16),
     Hang,
     HangUp,
@@ -52,25 +52,25 @@ pub(crate) async fn serve(outside: Outside, address: SocketAddr, mut stream: Dup
             }
         };
         let (subject, status) = read(&body);
-        let manner = {
+        let behaviour = {
             let mut state = outside.lock();
-            let manner = manner(&mut state, address);
+            let behaviour = behaviour(&mut state, address);
             let (message, recipient) = &subject;
             state.note(&format!(
-                "receiver {address}: {message} {recipient} {status} attempt {attempt}: {manner:?}"
+                "receiver {address}: {message} {recipient} {status} attempt {attempt}: {behaviour:?}"
             ));
             let seen = state.receivers.seen.entry(subject.clone()).or_default();
             seen.0 += 1;
-            seen.1 |= matches!(manner, Manner::Answer(404 | 410));
-            if manner == Manner::Answer(410) {
+            seen.1 |= matches!(behaviour, Behaviour::Answer(404 | 410));
+            if behaviour == Behaviour::Answer(410) {
                 state.receivers.gone.insert(subject.0.clone());
             }
-            manner
+            behaviour
         };
-        match manner {
-            Manner::Hang => std::future::pending().await,
-            Manner::HangUp => return,
-            Manner::Answer(code) => {
+        match behaviour {
+            Behaviour::Hang => std::future::pending().await,
+            Behaviour::HangUp => return,
+            Behaviour::Answer(code) => {
                 let answer =
                     format!("HTTP/1.1 {code} x\r\nretry-after: 3\r\ncontent-length: 0\r\n\r\n");
                 if stream.write_all(answer.as_bytes()).await.is_err() {
@@ -90,24 +90,24 @@ pub(crate) async fn serve(outside: Outside, address: SocketAddr, mut stream: Dup
     }
 }
 
-fn manner(state: &mut State, address: SocketAddr) -> Manner {
+fn behaviour(state: &mut State, address: SocketAddr) -> Behaviour {
     if origin(address) == ORIGINS[2] && state.faults.contains(&Fault::CallbackFails) {
-        return Manner::Answer(503);
+        return Behaviour::Answer(503);
     }
     if state.strikes(Fault::CallbackFails, 40) {
-        Manner::Answer(state.dice.pick(&[500, 502, 429]))
+        Behaviour::Answer(state.dice.pick(&[500, 502, 429]))
     } else if state.strikes(Fault::CallbackHangs, 15) {
-        Manner::Hang
+        Behaviour::Hang
     } else if state.strikes(Fault::CallbackRefused, 15) {
-        Manner::HangUp
+        Behaviour::HangUp
     } else if state.strikes(Fault::CallbackUnwanted, 15) {
-        Manner::Answer(state.dice.pick(&[404, 410]))
+        Behaviour::Answer(state.dice.pick(&[404, 410]))
     } else {
-        Manner::Answer(200)
+        Behaviour::Answer(200)
     }
 }
 
-/// Takes the first whole request out: the number of its attempt, and its body.
+/// Takes the first complete request. Returns the number of its attempt, and its body.
 fn request(input: &mut Vec<u8>) -> Option<(u64, Vec<u8>)> {
     let end = input.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     let head = String::from_utf8(input[..end].to_vec())

@@ -1,4 +1,4 @@
-//! The settings of the operator. Hours are minutes here: nothing depends on their length.
+//! The settings of the simulation. Hours are shortened to minutes.
 
 use super::dice::Dice;
 use super::state::State;
@@ -14,16 +14,16 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 pub(crate) const CARRIERS: [&str; 2] = ["north", "south"];
-/// How long a recipient may stay without an outcome.
+/// The time after which a recipient without an outcome expires.
 pub(crate) const TIMEOUT_MS: i64 = 120_000;
 /// The price of a page.
 pub(crate) const PRICE: i64 = 4;
-/// A window, of some seeds, that has room for all that may have to wait with some of their pages sent.
+/// An in-flight window that never limits delayed multipart recipients. Some seeds use it.
 const WIDE_WINDOW: usize = 1_000;
-/// Attempts at a callback after the first.
+/// Number of retries of a callback.
 pub(crate) const RETRIES: usize = 10;
 
-/// The policy of doubt of gateways that resend.
+/// The policy of gateways that resend.
 const RESEND: InDoubt = InDoubt::Resend { hold_ms: 10_000 };
 
 pub(crate) fn settings(state: &mut State) -> Settings {

@@ -1,4 +1,4 @@
-//! How many seeds, and what is said of one that fails.
+//! The seeds of a run, and the report of a failure.
 
 use super::life::{ENDING, Ended, simulate};
 use std::env;
@@ -6,14 +6,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// Seeds that are tried, and in the long run.
+/// Number of seeds in a short and in a long run.
 const SEEDS: u64 = 200;
 const MANY_SEEDS: u64 = 20_000;
-/// One seed in so many runs twice.
-const TWICE_INTERVAL: u64 = 10;
-/// How often it is told how far it has come.
-const TOLD_INTERVAL: u64 = 1_000;
-/// Lines of what happened that are shown of a failure.
+/// One seed in so many is run twice and compared.
+const REPEAT_INTERVAL: u64 = 10;
+/// Number of seeds between two lines of progress.
+const PROGRESS_INTERVAL: u64 = 1_000;
+/// Number of trace lines that a failure shows.
 const TAIL: usize = 40;
 
 #[test]
@@ -21,7 +21,7 @@ fn whatever_goes_wrong_everything_comes_to_its_end_and_once() {
     if let Some(seed) = number("OGENE_SEED") {
         let ended = simulate(seed);
         println!("{}", ended.lines.join("\n"));
-        assert!(ended.violations.is_empty(), "{}", told(seed, &ended));
+        assert!(ended.violations.is_empty(), "{}", report(seed, &ended));
         return;
     }
     let first = number("OGENE_FIRST_SEED").unwrap_or(0);
@@ -38,7 +38,7 @@ fn whatever_goes_wrong_everything_comes_to_its_end_and_once() {
                     if seed >= first + count {
                         return;
                     }
-                    if seed > first && seed.is_multiple_of(TOLD_INTERVAL) {
+                    if seed > first && seed.is_multiple_of(PROGRESS_INTERVAL) {
                         eprintln!("seed {seed} of {}", first + count);
                     }
                     if let Some(failure) = failure(seed) {
@@ -66,11 +66,11 @@ fn failure(seed: u64) -> Option<String> {
         return Some(format!("OGENE_SEED={seed} panicked"));
     };
     if !ended.violations.is_empty() {
-        return Some(told(seed, &ended));
+        return Some(report(seed, &ended));
     }
-    // Tasks that wait for one end of the process are told of it in any order (`tokio::sync::watch`).
+    // Tasks that wait for the same shutdown are woken in any order (`tokio::sync::watch`).
     let ordered = !ended.lines.iter().any(|line| line.ends_with(ENDING));
-    if ordered && seed.is_multiple_of(TWICE_INTERVAL) {
+    if ordered && seed.is_multiple_of(REPEAT_INTERVAL) {
         let again = simulate(seed);
         let pairs = ended.lines.iter().zip(&again.lines);
         let differing = pairs.into_iter().find(|(first, second)| first != second);
@@ -83,7 +83,7 @@ fn failure(seed: u64) -> Option<String> {
     None
 }
 
-fn told(seed: u64, ended: &Ended) -> String {
+fn report(seed: u64, ended: &Ended) -> String {
     let tail = ended.lines.len().saturating_sub(TAIL);
     format!(
         "{}\n…\n{}\n\nOGENE_SEED={seed} cargo test -p engine --test simulation runs it alone",

@@ -1,4 +1,4 @@
-//! The state that outlives the process: the seed's randomness, carriers, receivers, and the trace.
+//! The state outside of the processes: randomness, carriers, receivers, and the trace.
 
 use super::carrier::Smsc;
 use super::customers::Send;
@@ -11,44 +11,45 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-/// Everything outside the process. All tasks are on one thread, so the lock is never waited for.
+/// The state outside of the processes. All tasks share one thread, so the lock is always free.
 #[derive(Clone)]
 pub(crate) struct Outside(Arc<Mutex<State>>);
 
 pub(crate) struct State {
     pub(crate) dice: Dice,
     pub(crate) faults: BTreeSet<Fault>,
-    /// `true` once the script is over and no fault happens any more.
+    /// `true` after the last fault.
     pub(crate) well: bool,
-    /// When this life of the process began: milliseconds of the simulation, and the runtime's time.
+    /// The start of the current process: milliseconds of the simulation, and the time of the
+    /// runtime.
     began: (u64, Instant),
     /// The clock of the engine.
     clock: Clock,
-    /// How often a one-time password may go out.
+    /// How often a one-time password may be submitted.
     pub(crate) otp_copies: u32,
-    /// `true` if windows have room for all partly submitted messages.
+    /// `true` if the windows never limit delayed multipart recipients.
     pub(crate) wide: bool,
     pub(crate) smscs: [Smsc; 2],
     pub(crate) receivers: Receivers,
     pub(crate) sends: Vec<Send>,
-    pub(crate) disk: DiskMood,
-    /// The clock was set while the script ran.
+    pub(crate) disk: DiskFaults,
+    /// `true` if the clock was set during the faults.
     pub(crate) jumped: bool,
-    /// A notification here ends the life of the process.
+    /// Notified to kill the process.
     pub(crate) kill: Arc<Notify>,
     pub(crate) trace: Trace,
 }
 
-/// How the disk is, and until when.
+/// The faults of the disk, and their end.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct DiskMood {
+pub(crate) struct DiskFaults {
     pub(crate) fault: Option<Fault>,
     pub(crate) until_ms: u64,
-    /// After so many commits the process is killed, at one of them.
+    /// The number of commits after which the process is killed during a commit.
     pub(crate) kill_after: Option<u64>,
 }
 
-/// The events, in order.
+/// The lines of the trace and their hash.
 #[derive(Default)]
 pub(crate) struct Trace {
     pub(crate) lines: Vec<String>,
@@ -70,7 +71,7 @@ impl Outside {
             smscs: Default::default(),
             receivers: Receivers::default(),
             sends: Vec::new(),
-            disk: DiskMood::default(),
+            disk: DiskFaults::default(),
             jumped: false,
             kill: Arc::default(),
             trace: Trace::default(),
@@ -87,24 +88,24 @@ impl Outside {
 }
 
 impl State {
-    /// Milliseconds since the simulation began; no clock that is set moves them.
+    /// Returns milliseconds since the start of the simulation, which clock steps do not change.
     pub(crate) fn now_ms(&self) -> u64 {
         let passed = self.began.1.elapsed().as_millis();
         self.began.0 + u64::try_from(passed).unwrap()
     }
 
-    /// The instant of this life at a time of the simulation.
+    /// Returns the instant of the runtime at a time of the simulation.
     pub(crate) fn instant(&self, at_ms: u64) -> Instant {
         let after = at_ms.saturating_sub(self.began.0);
         self.began.1 + std::time::Duration::from_millis(after)
     }
 
-    /// Unix milliseconds, as the engine has them.
+    /// Returns the wall clock of the engine in Unix milliseconds.
     pub(crate) fn clock_ms(&self) -> i64 {
         self.clock.now_ms()
     }
 
-    /// A new life of the process begins.
+    /// Records the start of a process.
     pub(crate) fn begin(&mut self, at_ms: u64, clock: Clock) {
         self.began = (at_ms, Instant::now());
         self.clock = clock;
@@ -114,7 +115,7 @@ impl State {
         }
     }
 
-    /// Returns `true` if this fault happens now.
+    /// Returns `true` if a fault happens now.
     pub(crate) fn strikes(&mut self, fault: Fault, percent: u64) -> bool {
         !self.well && self.faults.contains(&fault) && self.dice.percent(percent)
     }
@@ -127,7 +128,7 @@ impl State {
 
 impl Trace {
     fn add(&mut self, line: String) {
-        // FNV-1a: the same on every machine.
+        // FNV-1a gives the same hash on every machine.
         for byte in line.bytes() {
             self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
         }

@@ -1,4 +1,4 @@
-//! The world as the engine sees it: a network of pipes, and a disk that may fail.
+//! The outside world of the engine: a network of pipes, and a disk that may fail.
 
 use super::fault::Fault;
 use super::rules::CARRIERS;
@@ -16,10 +16,10 @@ use tokio::io::duplex;
 
 /// The capacity of a pipe.
 const PIPE_OCTETS: usize = 64 * 1024;
-/// Longer than any process lives here.
+/// A time longer than any process runs.
 const NEVER: Duration = Duration::from_hours(1_000);
 
-/// Connections are pipes to the tasks that play carriers and receivers.
+/// A network whose connections are pipes to simulated carriers and receivers.
 pub(crate) struct Pipes(pub(crate) Outside);
 
 impl Network for Pipes {
@@ -71,13 +71,13 @@ impl Pipes {
     }
 }
 
-/// Where no receiver is.
+/// Returns the address of a carrier, at which no receiver listens.
 fn carrier_address(which: usize) -> SocketAddr {
     let last = u8::try_from(which).unwrap();
     ([9, 9, 8, last], 2775).into()
 }
 
-/// The disk of a process: as well or as ill as the state says.
+/// Returns the disk of a process, with the faults of the state.
 pub(crate) fn disk(outside: &Outside) -> Disk {
     let outside = outside.clone();
     Arc::new(move || {
@@ -120,7 +120,7 @@ fn commit(state: &mut State) -> Commit {
             ..Commit::default()
         },
         _ if state.dice.percent(30) => Commit {
-            // A sync takes some time, before and after which much can happen.
+            // A sync takes some time, and other tasks run before and after it.
             before: Duration::from_millis(state.dice.below(3)),
             after: Duration::from_millis(state.dice.below(3)),
             ..Commit::default()

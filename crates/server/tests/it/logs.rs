@@ -298,7 +298,7 @@ async fn fail_callbacks(talkative: &Talkative) {
     // The third is refused for good, at the second attempt of its callback.
     let dead = until("a callback is dead", async || {
         let log = talkative.log();
-        let line = log.lines().find(|line| line.contains("callback is dead"))?;
+        let line = log.lines().find(|line| line.contains("callback: dead"))?;
         serde_json::from_str::<Value>(line).ok()
     })
     .await;

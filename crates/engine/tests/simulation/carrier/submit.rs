@@ -1,4 +1,4 @@
-//! The answers of a carrier to a message.
+//! The responses of a carrier to submits.
 
 use super::{Line, Page, PendingReceipt, Smsc};
 use crate::simulation::fault::Fault;
@@ -6,22 +6,23 @@ use crate::simulation::state::State;
 use smpp::codec::Sm;
 use smpp::{Address, CommandStatus, ReceiptState, StatusClass, esm_class};
 
-/// The treatment of one message.
+/// The decision on one submit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Turn {
-    /// It takes it, and answers after so many milliseconds.
+enum Response {
+    /// Accepts the submit, and responds after so many milliseconds.
     Take(u64),
     TakeTwice,
-    /// It takes it, or not, and never answers; the rest of the connection goes on, is silent, or is reset.
+    /// May accept the submit, and never responds. The connection then continues, is silent, or is
+    /// reset.
     Lose {
         taken: bool,
-        rest: Rest,
+        rest: Afterwards,
     },
     Refuse(CommandStatus),
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Rest {
+enum Afterwards {
     GoesOn,
     IsSilent,
     IsReset,
@@ -35,36 +36,36 @@ impl Line {
         let recipient: u64 = submit.destination.digits.parse().unwrap();
         let is_long = submit.esm_class & esm_class::UDHI != 0;
         let page = if is_long { submit.short_message[5] } else { 1 };
-        let turn = if self.mute {
-            Turn::Lose {
+        let response = if self.mute {
+            Response::Lose {
                 taken: state.dice.percent(50),
-                rest: Rest::IsSilent,
+                rest: Afterwards::IsSilent,
             }
         } else {
-            turn(&mut state, self.which)
+            response(&mut state, self.which)
         };
         state.note(&format!(
-            "carrier {}/{} gets {recipient} page {page}: {turn:?}",
+            "carrier {}/{} gets {recipient} page {page}: {response:?}",
             self.which, self.number
         ));
         let page = (recipient, page);
-        match turn {
-            Turn::Refuse(status) => self.refuse(&mut state, recipient, sequence, status),
-            Turn::Take(after_ms) => {
+        match response {
+            Response::Refuse(status) => self.refuse(&mut state, recipient, sequence, status),
+            Response::Take(after_ms) => {
                 let id = self.take(&mut state, page, &submit.source);
                 self.accept(&state, after_ms, sequence, id);
             }
-            Turn::TakeTwice => {
+            Response::TakeTwice => {
                 let id = self.take(&mut state, page, &submit.source);
                 self.accept(&state, 5, sequence, id.clone());
                 self.accept(&state, 10, sequence, id);
             }
-            Turn::Lose { taken, rest } => {
+            Response::Lose { taken, rest } => {
                 if taken {
                     self.take(&mut state, page, &submit.source);
                 }
-                self.mute |= rest == Rest::IsSilent;
-                if rest == Rest::IsReset {
+                self.mute |= rest == Afterwards::IsSilent;
+                if rest == Afterwards::IsReset {
                     self.ended = true;
                     self.out.clear();
                     self.responses.clear();
@@ -94,7 +95,7 @@ impl Line {
             .push((at_ms, sequence, CommandStatus::ROK, id));
     }
 
-    /// Takes a page, and gives its id here.
+    /// Accepts a page. Returns its message id.
     fn take(&self, state: &mut State, page: Page, sender: &Address) -> String {
         let smsc = &mut state.smscs[self.which];
         let taken = smsc.taken.entry(page).or_default();
@@ -118,47 +119,47 @@ impl Line {
     }
 }
 
-fn turn(state: &mut State, which: usize) -> Turn {
+fn response(state: &mut State, which: usize) -> Response {
     let now_ms = state.now_ms();
     if state.smscs[which].throttles_until_ms > now_ms {
-        return Turn::Refuse(CommandStatus::RTHROTTLED);
+        return Response::Refuse(CommandStatus::RTHROTTLED);
     }
-    let lose = |state: &mut State, rest| Turn::Lose {
+    let lose = |state: &mut State, rest| Response::Lose {
         taken: state.dice.percent(60),
         rest,
     };
     if state.strikes(Fault::Reset, 4) {
-        lose(state, Rest::IsReset)
+        lose(state, Afterwards::IsReset)
     } else if state.strikes(Fault::Silence, 4) {
-        lose(state, Rest::IsSilent)
+        lose(state, Afterwards::IsSilent)
     } else if state.strikes(Fault::LostResponse, 8) {
-        lose(state, Rest::GoesOn)
+        lose(state, Afterwards::GoesOn)
     } else if state.strikes(Fault::LateResponse, 8) {
-        Turn::Take(state.dice.between(2_000, 9_000))
+        Response::Take(state.dice.between(2_000, 9_000))
     } else if state.strikes(Fault::TwiceResponse, 15) {
-        Turn::TakeTwice
+        Response::TakeTwice
     } else if state.strikes(Fault::QueueFull, 15) {
-        Turn::Refuse(CommandStatus::RMSGQFUL)
+        Response::Refuse(CommandStatus::RMSGQFUL)
     } else if state.strikes(Fault::RefusedForNow, 15) {
         let statuses = [
             CommandStatus::RSYSERR,
             CommandStatus::RSUBMITFAIL,
             CommandStatus::RINVBNDSTS,
         ];
-        Turn::Refuse(state.dice.pick(&statuses))
+        Response::Refuse(state.dice.pick(&statuses))
     } else if state.strikes(Fault::RefusedForGood, 10) {
         let statuses = [
             CommandStatus::RINVDSTADR,
             CommandStatus::RINVSRCADR,
             CommandStatus::RINVMSGLEN,
         ];
-        Turn::Refuse(state.dice.pick(&statuses))
+        Response::Refuse(state.dice.pick(&statuses))
     } else {
-        Turn::Take(state.dice.below(60))
+        Response::Take(state.dice.below(60))
     }
 }
 
-/// The receipts for a page that was taken.
+/// Queues the receipts of an accepted page.
 fn receipts(state: &mut State, which: usize, taken: &PendingReceipt) {
     let now_ms = state.now_ms();
     let after_ms = if state.strikes(Fault::EarlyReceipt, 25) {

@@ -45,7 +45,7 @@ fn a_database_outage_logs_little_and_its_recovery_once() {
         "the other nodes cannot be seen",
         "the revision of accounts cannot be read",
         "due callbacks cannot be claimed",
-        "it cannot be seen which batches are due",
+        "due batches cannot be found",
     ] {
         let is_told = |line: &&String| line.contains(what) && !line.contains("over: ");
         assert_eq!(log.iter().filter(is_told).count(), 1, "{what}: {log:#?}");
