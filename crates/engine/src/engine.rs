@@ -4,7 +4,7 @@ mod admission;
 mod reload;
 mod report;
 
-pub use admission::{Admission, Credentials, NotAdmitted, Purpose};
+pub use admission::{Admission, Credentials, NotAdmitted, Purpose, Quoted};
 pub use reload::Reloaded;
 pub use report::Report;
 

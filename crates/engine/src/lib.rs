@@ -37,7 +37,7 @@ pub use context::random::Random;
 pub use context::system::System;
 pub use database::Outage;
 pub use domain::rate::Rate;
-pub use engine::{Admission, Credentials, Engine, NotAdmitted, Purpose, Reloaded, Report};
+pub use engine::{Admission, Credentials, Engine, NotAdmitted, Purpose, Quoted, Reloaded, Report};
 pub use error::{Error, StartError};
 pub use settings::{
     BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,

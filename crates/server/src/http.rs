@@ -21,11 +21,11 @@ pub use extract::body::{BodyLimits, read_send};
 pub use respond::codes::Codes;
 pub use serve::{ConnectionLimits, serve};
 
-use api::{account, balance, reports, send, senders};
+use api::{account, balance, quote, reports, send, senders};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::Redirect;
-use axum::routing::{MethodRouter, get};
+use axum::routing::{MethodRouter, get, post};
 use context::Api;
 use docs::page;
 use domain::Environment;
@@ -74,13 +74,14 @@ pub fn router(state: State, shows_metrics: bool) -> Router {
         .with_state(state)
 }
 
-/// The five operations of docs/spec/interface.md, section 1, with the aliases that existing clients use. The routes are not
+/// The operations of docs/spec/interface.md, section 1, with the aliases that existing clients use. The routes are not
 /// nested, since nesting puts two more layers around each.
 fn interface(prefix: &str) -> Router<Arc<Api>> {
     let at = |path| format!("{prefix}{path}");
     Router::new()
         .route(&at("/sms"), sending())
         .route(&at("/sms/create"), sending())
+        .route(&at("/sms/quote"), post(quote::quote))
         .route(&at("/balance"), get(balance::balance))
         .route(&at("/balance/get"), get(balance::balance))
         .route(&at("/delivery-reports"), get(reports::report))

@@ -16,7 +16,7 @@ use crate::context::live::Live;
 use crate::error::{Error, within};
 use domain::idempotency::{self, Decision, SendTimes};
 use domain::rate::{Rate, RateKey, RateKind};
-use domain::{Customer, Draft, Environment, Purse, Refusal, SendFields};
+use domain::{Customer, Draft, Environment, Money, Purse, Quote, Refusal, SendFields};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,6 +36,8 @@ pub struct Credentials<'a> {
 pub enum Purpose {
     /// The request sends a message.
     Send,
+    /// The request asks for the price of a send. It counts as a read.
+    Quote,
     /// The request reads a delivery report.
     Report,
     /// The request reads anything else.
@@ -51,6 +53,15 @@ pub struct NotAdmitted {
     pub caller: Option<Arc<Caller>>,
     /// The rate limit, if the request was counted.
     pub rate: Option<Rate>,
+}
+
+/// The price of a send.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Quoted {
+    /// The price, and the form of the text.
+    pub quote: Quote,
+    /// The balance of the wallet.
+    pub balance: Money,
 }
 
 /// The stages that a request passes.
@@ -89,13 +100,13 @@ impl Stages {
         })?;
         let account = &caller.customer.account;
         let allowed = match purpose {
-            Purpose::Send => account.check_send(environment),
+            Purpose::Send | Purpose::Quote => account.check_send(environment),
             Purpose::Report | Purpose::Read => account.check_read(environment),
         };
         let too_many = rate.refused.take().map_or(Ok(()), Err);
         let capacity = || match purpose {
             Purpose::Send => self.queue.check_capacity(),
-            Purpose::Report | Purpose::Read => Ok(()),
+            Purpose::Quote | Purpose::Report | Purpose::Read => Ok(()),
         };
         match allowed.and(too_many).and_then(|()| capacity()) {
             Ok(()) => Ok(Admission {
@@ -135,7 +146,7 @@ impl Stages {
         let (kind, limit) = match purpose {
             Purpose::Send => (RateKind::Send, limits.sends_per_minute),
             Purpose::Report => (RateKind::Report, limits.reports_per_minute),
-            Purpose::Read => (RateKind::Read, limits.reads_per_minute),
+            Purpose::Quote | Purpose::Read => (RateKind::Read, limits.reads_per_minute),
         };
         let key = RateKey {
             account: caller.customer.account.id,
@@ -280,6 +291,22 @@ impl Admission {
             &live.plan.rules,
             &self.stages.guards.prohibited(),
         )
+    }
+
+    /// Returns the price of a send and the balance of the wallet. Nothing is sent, charged or recorded. The refusals are
+    /// those of a send, except for a low balance and a duplicate.
+    pub async fn quote(&self, fields: SendFields) -> Result<Quoted, Error> {
+        let live = self.stages.context.live.load_full();
+        let body = fields.body.clone().unwrap_or_default();
+        let draft = self.draft(fields, &live)?;
+        match simulated::steer(&draft, live.limits.reads_per_minute) {
+            Ok(()) | Err(Refusal::InsufficientFunds { .. }) => {}
+            Err(refusal) => return Err(refusal.into()),
+        }
+        Ok(Quoted {
+            quote: Quote::of(&draft, &body, &live.plan.rules),
+            balance: self.balance().await?.total(),
+        })
     }
 
     /// Returns the wallet. The sandbox has a simulated one.

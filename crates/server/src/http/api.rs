@@ -2,6 +2,7 @@
 
 pub(super) mod account;
 pub(super) mod balance;
+pub(super) mod quote;
 pub(super) mod reports;
 pub(super) mod send;
 pub(super) mod senders;

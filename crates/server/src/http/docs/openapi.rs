@@ -196,6 +196,7 @@ mod tests {
         /api/sandbox/v2/sms/create get post
         /api/sandbox/v2/sms/delivery-reports get
         /api/sandbox/v2/sms/delivery-reports/{message_id} get
+        /api/sandbox/v2/sms/quote post
         /api/v1/sms/create get post
         /api/v2/account get
         /api/v2/balance get
@@ -208,6 +209,7 @@ mod tests {
         /api/v2/sms/create get post
         /api/v2/sms/delivery-reports get
         /api/v2/sms/delivery-reports/{message_id} get
+        /api/v2/sms/quote post
         "#);
     }
 

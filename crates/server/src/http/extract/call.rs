@@ -167,6 +167,31 @@ impl FromRequest<Arc<Api>> for Sending {
     }
 }
 
+/// A call that asks for the price of a send.
+pub(crate) struct Quoting {
+    pub(crate) call: Call,
+    pub(crate) fields: SendFields,
+    /// The room for its body, held until it is answered.
+    pub(crate) permit: BodyPermit,
+}
+
+impl FromRequest<Arc<Api>> for Quoting {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
+        let mut entry = Entry::of(request);
+        let call = entry.enter(api, Purpose::Quote).await?;
+        match entry.send_fields(api).await {
+            Ok((fields, permit)) => Ok(Self {
+                call,
+                fields,
+                permit,
+            }),
+            Err(refusal) => Err(call.refuse(refusal)),
+        }
+    }
+}
+
 /// A request on its way in. Its body is read at most once: early when nothing else can hold the token,
 /// else when its turn comes. That of a refused request is thrown away.
 struct Entry {

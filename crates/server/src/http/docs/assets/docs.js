@@ -1,7 +1,7 @@
 // Renders /openapi.json and tries its operations out. No library, no markup from strings: all text goes
 // into the page as text. The token lives in one input and in requests, nowhere else.
 import { block, element, painted, prose } from "/docs/elements.js";
-import { defaultOf, errors, essence, fieldsOf, indented, installation, kindOf, load, operations, ordered, resolved, written } from "/docs/interface.js";
+import { defaultOf, errors, essence, fieldsOf, headersOf, indented, installation, kindOf, load, operations, ordered, resolved, written } from "/docs/interface.js";
 
 const PLACEHOLDER = "YOUR_TOKEN";
 const SENDER_PLACEHOLDER = "YOUR_SENDER_ID";
@@ -48,7 +48,7 @@ function exampleRequest(operation) {
     return requestOf(operation, Object.fromEntries(names.map((name) => [name, value(name)])));
   }
   const id = operation.responses["200"].content["application/json"].example.data.message_id;
-  return requestOf(operation, operation.parameters ? { message_id: id } : {});
+  return requestOf(operation, fieldsOf(operation).length ? { message_id: id } : {});
 }
 
 /** A block of curl: the token is copied with it, but not shown. */
@@ -121,6 +121,7 @@ function card(operation) {
   const id = operation.operationId.replaceAll("_", "-");
   const success = operation.responses["200"].content["application/json"];
   const fields = fieldsOf(operation);
+  const headers = headersOf(operation);
   const path = element("span");
   const also = element("p", { class: "also", hidden: operation.aliases.length === 0 });
   const draw = () => {
@@ -137,6 +138,8 @@ function card(operation) {
     also,
     fields.length ? element("h3", {}, "Fields") : null,
     fields.length ? fieldList(fields) : null,
+    headers.length ? element("h3", {}, "Headers") : null,
+    headers.length ? fieldList(headers) : null,
     element("h3", {}, "Example"),
     curlBlock("Request", () => exampleRequest(operation)),
     block("Answer", written(success.example, success.schema), painted),
@@ -174,7 +177,7 @@ function trial(operation, fields, prefix) {
   const sender = controls.find(({ field }) => field.name === "from")?.input;
   const answer = element("div", { class: "answer", "aria-live": "polite" });
   const submit = element("button", { type: "submit" });
-  const warning = element("p", { class: "notice" }, operation.requestBody
+  const warning = element("p", { class: "notice" }, operation.callbacks
     ? "Live: the message is really delivered, and charged to the wallet."
     : "Live: this reads your real account.");
   const values = () => Object.fromEntries(controls

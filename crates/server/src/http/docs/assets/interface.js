@@ -68,12 +68,12 @@ export function installation() {
   return whole["x-installation"];
 }
 
-/** The main operations, the five of the interface and the legacy one, each with its aliases. */
+/** The main operations of the interface and the legacy one, each with its aliases. */
 export function operations() {
   const all = Object.entries(whole.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).map((method) => ({ path, method, ...item[method] })));
   const live = all.filter((one) => !one.tags.includes("Sandbox"));
-  const order = ["send", "report", "balance", "sender_ids", "account", "legacy_send"];
+  const order = ["send", "quote", "report", "balance", "sender_ids", "account", "legacy_send"];
   return order.map((id) => {
     const main = live.find((one) => one.operationId === id);
     const aliases = live.filter((one) => one["x-alias-of"] === main.path || (one.path === main.path && one !== main));
@@ -81,11 +81,20 @@ export function operations() {
   });
 }
 
-/** The fields of an operation as one list, whether they go into the body or the query string. */
+function listed(parameters) {
+  return parameters.map((one) => ({ name: one.name, required: one.required, about: one.description, schema: one.schema }));
+}
+
+/** The headers that an operation reads beside the token. */
+export function headersOf(operation) {
+  return listed((operation.parameters ?? []).filter((one) => one.in === "header"));
+}
+
+/** The fields of an operation as one list, whether they go into the body, the path or the query string. */
 export function fieldsOf(operation) {
   const shape = resolved(operation.requestBody?.content["application/json"].schema);
-  const declared = operation.parameters ?? whole.paths[operation.path].get?.parameters ?? [];
-  const parameters = declared.map((one) => ({ name: one.name, required: one.required, about: one.description, schema: one.schema }));
+  const declared = operation.requestBody ? whole.paths["/api/v2/sms"].get.parameters : operation.parameters ?? [];
+  const parameters = listed(declared.filter((one) => one.in !== "header"));
   if (!operation.requestBody) return parameters;
   const order = parameters.map((one) => one.name);
   const names = Object.keys(shape.properties).sort((a, b) => (order.indexOf(a) + 99) % 99 - (order.indexOf(b) + 99) % 99);

@@ -2,16 +2,18 @@
 
 use crate::http::api::account::AccountData;
 use crate::http::api::balance::BalanceAnswer;
+use crate::http::api::quote::QuoteData;
 use crate::http::api::reports::ReportData;
 use crate::http::api::send::{Accepted, LegacyAccepted};
 use crate::http::api::senders::SendersData;
 use crate::http::respond::envelope::Envelope;
 use crate::http::respond::error::{ErrorCode, ErrorEnvelope, Failure, OURS, Shape, examples};
 use domain::{
-    Account, AccountId, AccountStatus, Adjustments, Component, Customer, DeliveryStatus,
-    Environment, Gateway, MessageId, Money, Purse, Recipient, SenderId, SenderStatus, Verification,
+    Account, AccountId, AccountStatus, Adjustments, Alphabet, Component, Customer, DeliveryStatus,
+    Environment, Gateway, MessageId, Money, NetworkCost, Purse, Quote, Recipient, SenderId,
+    SenderStatus, TextChange, Verification,
 };
-use engine::{Report, Sent};
+use engine::{Quoted, Report, Sent};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -60,6 +62,7 @@ pub(crate) type Name = &'static str;
 
 pub(crate) const ACCEPTED: Name = "Accepted";
 pub(crate) const LEGACY_ACCEPTED: Name = "LegacyAccepted";
+pub(crate) const QUOTE: Name = "QuoteAnswer";
 pub(crate) const BALANCE: Name = "BalanceAnswer";
 pub(crate) const REPORT: Name = "ReportAnswer";
 pub(crate) const SENDERS: Name = "SendersAnswer";
@@ -72,6 +75,7 @@ pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
     let mut schemas = Vec::new();
     add::<Accepted>(ACCEPTED, &mut schemas);
     add::<LegacyAccepted>(LEGACY_ACCEPTED, &mut schemas);
+    add_enveloped::<QuoteData>(QUOTE, &mut schemas);
     add::<BalanceAnswer>(BALANCE, &mut schemas);
     add_enveloped::<ReportData>(REPORT, &mut schemas);
     add_enveloped::<SendersData>(SENDERS, &mut schemas);
@@ -142,6 +146,41 @@ fn replayable(response: Response) -> Response {
             ),
         )
         .build()
+}
+
+/// The price of a send in which a quotation mark is made plain.
+pub(crate) fn quote(environment: Environment) -> Response {
+    let change = |from, to: &str| TextChange {
+        from,
+        to: to.to_owned(),
+        count: 1,
+    };
+    let quote = Quote {
+        cost: Money::from_naira(6),
+        recipients_count: 1,
+        invalid: Vec::new(),
+        invalid_count: 0,
+        page_count: 1,
+        pages_total: 1,
+        alphabet: Alphabet::Gsm,
+        prepared_body: "Your order \"1042\" is on its way.".to_owned(),
+        changes: vec![change('\u{201C}', "\""), change('\u{201D}', "\"")],
+        by_network: vec![NetworkCost {
+            network: "mtn".to_owned(),
+            recipients: 1,
+            pages: 1,
+            cost: Money::from_naira(6),
+        }],
+        adjustments: Adjustments {
+            text_changed: true,
+            ..Adjustments::default()
+        },
+    };
+    let quoted = Quoted {
+        quote,
+        balance: Money::from_naira(1_000),
+    };
+    success(QUOTE, &QuoteData::answer(quoted, environment))
 }
 
 /// The wallet.

@@ -1,4 +1,4 @@
-//! Every operation: the five of the interface, live and in the sandbox, their aliases and the legacy send.
+//! Every operation: those of the interface, live and in the sandbox, their aliases and the legacy send.
 
 use super::{answers, request};
 use crate::http::docs::installation::{Installation, count};
@@ -37,6 +37,12 @@ const OF_SENDS: [&str; 19] = [
     "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2008", "API-2009",
     "API-2010", "API-2011", "API-2012", "API-2013", "API-2014", "API-2015", "API-2016", "API-2017",
     "API-2018", "API-3001", "API-3002",
+];
+
+/// Codes of a quote besides: those of a send without the ones that depend on balance, duplicates and keys.
+const OF_QUOTES: [&str; 15] = [
+    "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2008", "API-2009",
+    "API-2010", "API-2011", "API-2013", "API-2014", "API-2015", "API-2017", "API-3002",
 ];
 
 /// All paths.
@@ -127,6 +133,11 @@ fn interface(
         add(path, HttpMethod::Get, get);
     }
     add(
+        "/sms/quote",
+        HttpMethod::Post,
+        quote(environment, installation).request_body(Some(request::send_body(installation))),
+    );
+    add(
         "/balance",
         HttpMethod::Get,
         balance("", environment, installation),
@@ -210,6 +221,21 @@ fn callback(send: &str) -> utoipa::openapi::path::Callback {
 fn of_reads(about: &str, installation: &Installation) -> String {
     let limit = at_most(installation.limits.reads_per_minute, "reads");
     format!("{about} {limit}")
+}
+
+fn quote(environment: Environment, installation: &Installation) -> OperationBuilder {
+    let draft = Draft {
+        id: "quote",
+        summary: "Calculate a price",
+        about: of_reads(
+            "Takes the fields of a send, and answers its price and the text as it will arrive. Nothing is sent, charged or \
+             remembered. A send that would be refused is refused alike, except for a low balance and a duplicate.",
+            installation,
+        ),
+        codes: &OF_QUOTES,
+        success: answers::quote(environment),
+    };
+    draft.build("", environment)
 }
 
 fn balance(

@@ -1,0 +1,152 @@
+//! `POST /sms/quote`: the price of a send (docs/spec/interface.md, section 6.6).
+
+use crate::format::Naira;
+use crate::http::extract::call::Quoting;
+use crate::http::respond::envelope::{CURRENCY, Envelope, sandbox_mark};
+use axum::response::Response;
+use domain::{Alphabet, Environment, NetworkCost, TextChange};
+use engine::Quoted;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Calculates a price.
+pub(crate) async fn quote(quoting: Quoting) -> Response {
+    let Quoting {
+        call,
+        fields,
+        permit: _until_answered,
+    } = quoting;
+    let environment = call.environment();
+    let quoted = call.admission.quote(fields).await;
+    call.answer(quoted.map(|quoted| QuoteData::answer(quoted, environment)))
+}
+
+/// The price of a send.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct QuoteData {
+    /// The charge for all recipients.
+    cost: Naira,
+    /// Always `NGN`.
+    #[schema(example = "NGN")]
+    currency: &'static str,
+    /// Different valid recipients.
+    recipients_count: usize,
+    /// The first hundred entries of `to` that are no recipients.
+    invalid_recipients: Vec<String>,
+    /// Recipients that are left out, as they opted out.
+    opted_out: usize,
+    /// Recipients that are left out, as they are on a do-not-disturb list.
+    dnd: usize,
+    /// The largest number of pages of a recipient.
+    page_count: i64,
+    /// The pages of all recipients.
+    pages_total: i64,
+    /// `gsm` or `ucs2`: the alphabet of the text.
+    #[schema(example = "gsm")]
+    encoding: &'static str,
+    /// The longest form of the text that will be sent, the suffix included.
+    prepared_body: String,
+    /// The changes that make the text plain, the most frequent first.
+    changes: Vec<QuotedChange>,
+    /// True if the text that is sent differs from `body`.
+    text_changed: bool,
+    /// Characters of `body` that are removed.
+    removed_characters: usize,
+    /// The charge by network.
+    by_network: Vec<QuotedNetwork>,
+    /// The balance now.
+    balance: Naira,
+    /// True if the balance covers the cost.
+    sufficient: bool,
+    /// Fields that were given and that nothing reads, the first twenty. Absent when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    ignored_fields: Vec<String>,
+    /// True in the sandbox, absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    sandbox: Option<bool>,
+}
+
+/// One change of the text.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct QuotedChange {
+    /// The character of `body`.
+    #[schema(example = "\u{201C}")]
+    from: String,
+    /// The characters in its place; empty where it is removed.
+    #[schema(example = "\"")]
+    to: String,
+    /// How often it is changed.
+    count: usize,
+}
+
+/// The charge of one network.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct QuotedNetwork {
+    /// The name of the network, or `other` for an unknown prefix.
+    #[schema(example = "mtn")]
+    network: String,
+    /// Its recipients.
+    recipients: i64,
+    /// The pages of all of them.
+    pages: i64,
+    /// The charge of all of them.
+    cost: Naira,
+}
+
+impl QuoteData {
+    pub(crate) fn answer(quoted: Quoted, environment: Environment) -> Envelope<Self> {
+        let Quoted { quote, balance } = quoted;
+        let sufficient = quote.is_covered_by(balance);
+        let data = Self {
+            cost: Naira(quote.cost),
+            currency: CURRENCY,
+            recipients_count: quote.recipients_count,
+            invalid_recipients: quote.invalid,
+            opted_out: 0,
+            dnd: 0,
+            page_count: quote.page_count,
+            pages_total: quote.pages_total,
+            encoding: match quote.alphabet {
+                Alphabet::Gsm => "gsm",
+                Alphabet::Ucs2 => "ucs2",
+            },
+            prepared_body: quote.prepared_body,
+            changes: quote.changes.into_iter().map(QuotedChange::of).collect(),
+            text_changed: quote.adjustments.text_changed,
+            removed_characters: quote.adjustments.removed_characters,
+            by_network: quote
+                .by_network
+                .into_iter()
+                .map(QuotedNetwork::of)
+                .collect(),
+            balance: Naira(balance),
+            sufficient,
+            ignored_fields: quote.adjustments.ignored_fields,
+            sandbox: sandbox_mark(environment),
+        };
+        Envelope::new("Price calculated. Nothing was sent or charged.", data)
+    }
+}
+
+impl QuotedChange {
+    fn of(change: TextChange) -> Self {
+        Self {
+            from: change.from.to_string(),
+            to: change.to,
+            count: change.count,
+        }
+    }
+}
+
+impl QuotedNetwork {
+    fn of(cost: NetworkCost) -> Self {
+        Self {
+            network: cost.network,
+            recipients: cost.recipients,
+            pages: cost.pages,
+            cost: Naira(cost.cost),
+        }
+    }
+}
