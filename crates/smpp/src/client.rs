@@ -1,7 +1,7 @@
-//! A client's connection to an SMSC: bind, window, timers, outcomes.
+//! The client's session with an SMSC: bind, in-flight window, timers and outcomes.
 //!
-//! One task per connection owns the socket. Callers put whole vectors of messages into its queue and
-//! get vectors of events back; between them there is no task, channel or wake-up per message.
+//! One task per connection owns the socket. Callers queue vectors of messages and receive vectors
+//! of events, so no message needs a task, channel or wake-up of its own.
 //!
 //! ```text
 //! Session ──submits, answers──▶ mailbox ──▶ task ──▶ link (the rules) ──▶ output ──▶ socket

@@ -1,7 +1,8 @@
-//! PDUs to octets and back, borrowed from the buffer they were read into.
+//! The codec of PDUs. Decoded PDUs borrow from the read buffer.
 //!
-//! Decoding is lax: it takes every PDU whose fields can be told apart, whatever their lengths and
-//! letters. Encoding is strict: it refuses what SMPP 3.4 does not allow, and writes nothing then.
+//! Decoding is lenient: it accepts every PDU whose fields can be told apart, whatever their lengths
+//! and contents. Encoding is strict: it rejects a PDU that SMPP 3.4 does not allow, and writes
+//! nothing.
 
 mod decode;
 mod encode;

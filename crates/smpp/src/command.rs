@@ -2,20 +2,20 @@
 
 use std::fmt;
 
-/// The request or response of a PDU: the second field of its header. Any value may come in.
+/// The `command_id` of a PDU. Unknown values are allowed.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct Command(pub u32);
 
-/// Set in the id of every response.
+/// The bit that marks the id of a response.
 const RESPONSE: u32 = 0x8000_0000;
 
-/// Declares the known commands and their names together.
+/// Declares the known commands with their names.
 macro_rules! commands {
     ($($name:ident = $id:literal, $text:literal;)*) => {
         impl Command {
             $(#[doc = concat!("`", $text, "`")] pub const $name: Self = Self($id);)*
 
-            /// The name in the protocol; `unknown` for what SMPP 3.4 does not name.
+            /// Returns the name in the protocol, or `unknown`.
             pub const fn name(self) -> &'static str {
                 match self.0 {
                     $($id => $text,)*
@@ -23,7 +23,7 @@ macro_rules! commands {
                 }
             }
 
-            /// Returns whether SMPP 3.4 names it.
+            /// Returns `true` if SMPP 3.4 defines the command.
             pub const fn is_known(self) -> bool {
                 matches!(self.0, $($id)|*)
             }
@@ -62,12 +62,12 @@ commands! {
 }
 
 impl Command {
-    /// Returns whether it answers a request (`generic_nack` does, too).
+    /// Returns `true` if the command is a response, including `generic_nack`.
     pub const fn is_response(self) -> bool {
         self.0 & RESPONSE != 0
     }
 
-    /// The command that answers this request.
+    /// Returns the response to this request.
     #[must_use]
     pub const fn response(self) -> Self {
         Self(self.0 | RESPONSE)

@@ -1,57 +1,59 @@
-//! Frames: where one PDU ends and the next begins (SMPP 3.4, section 3.2).
+//! Frames, the boundaries of PDUs in a stream (SMPP 3.4, section 3.2).
 //!
-//! The only fault that costs a connection lives here: after a broken length nobody knows where the
-//! next PDU starts. Faults inside a frame are the business of the layers above.
+//! After a broken `command_length` the start of the next PDU is unknown. So this is the only error
+//! that ends a connection, and errors inside of a frame belong to the layers above.
 
 use crate::command::Command;
 use crate::status::CommandStatus;
 
-/// The header: length, command, status and sequence number, four octets each.
+/// Size of the header: length, command, status and sequence number, four octets each.
 pub const HEADER_OCTETS: usize = 16;
 
-/// The longest PDU that is taken whole, or written. A `message_payload` may hold 64 KiB in theory; nothing
-/// that an SMSC should send comes near.
+/// Largest PDU that is read completely or written. A `message_payload` may have 64 KiB, but no SMSC
+/// comes near that.
 pub const MAX_FRAME_OCTETS: usize = 64 * 1024;
 
-/// The longest PDU that is taken in part: its first [`MAX_FRAME_OCTETS`] are read, the rest is skipped.
+/// Largest PDU that is read in part: its first [`MAX_FRAME_OCTETS`] are kept and the rest is
+/// skipped.
 pub const MAX_SKIPPED_FRAME_OCTETS: usize = 1024 * 1024;
 
-/// The largest sequence number; 1 follows it.
+/// The largest sequence number, after which 1 follows.
 pub const MAX_SEQUENCE: u32 = 0x7FFF_FFFF;
 
-/// The header of a PDU, without its length.
+/// The header of a PDU without its length.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Header {
     /// The request or response.
     pub command: Command,
     /// The outcome, in responses.
     pub status: CommandStatus,
-    /// Joins a response to its request; 1 to [`MAX_SEQUENCE`].
+    /// The sequence number, from 1 to [`MAX_SEQUENCE`]. It is the same in a request and its
+    /// response.
     pub sequence: u32,
 }
 
-/// One whole PDU, borrowed from the buffer it was read into.
+/// A complete PDU, borrowed from the read buffer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Frame<'a> {
     /// The header.
     pub header: Header,
-    /// The octets behind the header.
+    /// The octets after the header.
     pub body: &'a [u8],
 }
 
 impl Frame<'_> {
-    /// The length of the whole PDU in octets.
+    /// Returns the length of the PDU in octets.
     pub const fn octets(&self) -> usize {
         HEADER_OCTETS + self.body.len()
     }
 }
 
-/// A `command_length` below 16 or above what is read: the stream is out of step for good.
+/// A `command_length` below 16 or above the largest readable PDU.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("broken command_length {0}")]
 pub struct BrokenLength(pub u32);
 
-/// The first frame in `octets`, or `None` when it is not complete yet.
+/// Returns the first frame in `octets`, or `None` if it is incomplete.
 pub fn first_frame(octets: &[u8]) -> Result<Option<Frame<'_>>, BrokenLength> {
     let Some((&length, after)) = octets.split_first_chunk::<4>() else {
         return Ok(None);
@@ -78,8 +80,8 @@ pub fn first_frame(octets: &[u8]) -> Result<Option<Frame<'_>>, BrokenLength> {
     }))
 }
 
-/// The first frame in `octets`, and how many of its octets follow and are to be skipped: those beyond
-/// [`MAX_FRAME_OCTETS`] of a PDU with a known command, up to [`MAX_SKIPPED_FRAME_OCTETS`].
+/// Returns the first frame in `octets`, and how many of its octets must be skipped. These are the
+/// octets beyond [`MAX_FRAME_OCTETS`] of a known command, up to [`MAX_SKIPPED_FRAME_OCTETS`].
 pub(crate) fn first_frame_in_part(
     octets: &[u8],
 ) -> Result<Option<(Frame<'_>, usize)>, BrokenLength> {
@@ -114,7 +116,7 @@ pub(crate) fn first_frame_in_part(
     Ok(Some((frame, end - MAX_FRAME_OCTETS)))
 }
 
-/// The sequence number after `sequence`.
+/// Returns the sequence number after `sequence`.
 pub const fn next_sequence(sequence: u32) -> u32 {
     if sequence >= MAX_SEQUENCE {
         1

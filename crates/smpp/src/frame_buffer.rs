@@ -1,4 +1,4 @@
-//! The read buffer of a connection: filled by large reads, emptied frame by frame.
+//! The read buffer of a connection. Large reads fill it, and frames are taken out one by one.
 
 use crate::frame::{BrokenLength, Frame, MAX_FRAME_OCTETS, first_frame, first_frame_in_part};
 use std::io;
@@ -6,16 +6,16 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// As large as the longest frame, so that a frame always fits once those before it are gone.
+/// Size of the longest frame, so that every frame fits once earlier ones are removed.
 const BUFFER_OCTETS: usize = MAX_FRAME_OCTETS;
 
-/// Octets read and not yet understood.
+/// Octets that were read and not decoded yet.
 #[derive(Debug)]
 pub struct FrameBuffer {
     octets: Box<[u8]>,
     start: usize,
     end: usize,
-    /// Octets still to come that belong to an overlong frame, and are dropped.
+    /// Number of octets of an overlong frame that are still to be skipped.
     skipped: usize,
 }
 
@@ -26,7 +26,7 @@ impl Default for FrameBuffer {
 }
 
 impl FrameBuffer {
-    /// An empty buffer.
+    /// Creates an empty buffer.
     pub fn new() -> Self {
         Self {
             octets: vec![0; BUFFER_OCTETS].into(),
@@ -36,34 +36,35 @@ impl FrameBuffer {
         }
     }
 
-    /// Reads once. Call it only when `next_frame` has nothing more to give. Zero is the end of the stream.
+    /// Reads once, and returns the number of octets. `next_frame` must have returned `None` before.
+    /// Zero is the end of the stream.
     pub(crate) fn poll_fill<S: AsyncRead + Unpin>(
         &mut self,
         stream: &mut S,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<usize>> {
-        self.make_room();
-        let mut room = ReadBuf::new(&mut self.octets[self.end..]);
-        ready!(Pin::new(stream).poll_read(cx, &mut room))?;
-        let read = room.filled().len();
+        self.compact();
+        let mut free = ReadBuf::new(&mut self.octets[self.end..]);
+        ready!(Pin::new(stream).poll_read(cx, &mut free))?;
+        let read = free.filled().len();
         self.end += read;
         self.skip();
         Poll::Ready(Ok(read))
     }
 
-    /// Takes as many of these octets as there is room for, and returns their number. There is room for at least one once
-    /// [`Self::next_whole_frame`] has nothing more to give.
+    /// Adds as many of these octets as fit, and returns their number. At least one fits after
+    /// [`Self::next_whole_frame`] returned `None`.
     pub fn push(&mut self, octets: &[u8]) -> usize {
-        self.make_room();
-        let room = &mut self.octets[self.end..];
-        let taken = octets.len().min(room.len());
-        room[..taken].copy_from_slice(&octets[..taken]);
+        self.compact();
+        let free = &mut self.octets[self.end..];
+        let taken = octets.len().min(free.len());
+        free[..taken].copy_from_slice(&octets[..taken]);
         self.end += taken;
         self.skip();
         taken
     }
 
-    /// Takes the next frame out, where it is whole. One that is longer than [`MAX_FRAME_OCTETS`] is broken.
+    /// Takes the next complete frame. A frame longer than [`MAX_FRAME_OCTETS`] is an error.
     pub fn next_whole_frame(&mut self) -> Result<Option<Frame<'_>>, BrokenLength> {
         let (start, end) = (self.start, self.end);
         let frame = first_frame(&self.octets[start..end])?;
@@ -71,7 +72,7 @@ impl FrameBuffer {
         Ok(frame)
     }
 
-    /// Takes the next frame out: whole, or the beginning of one that is overlong.
+    /// Takes the next frame: a complete one, or the beginning of an overlong one.
     pub(crate) fn next_frame(&mut self) -> Result<Option<Frame<'_>>, BrokenLength> {
         let (start, end) = (self.start, self.end);
         let Some((frame, rest)) = first_frame_in_part(&self.octets[start..end])? else {
@@ -83,7 +84,7 @@ impl FrameBuffer {
         Ok(Some(frame))
     }
 
-    fn make_room(&mut self) {
+    fn compact(&mut self) {
         if self.start > 0 {
             self.octets.copy_within(self.start..self.end, 0);
             self.end -= self.start;
@@ -91,7 +92,7 @@ impl FrameBuffer {
         }
     }
 
-    /// Drops what belongs to an overlong frame. Its frame was given already, so nothing else is in the buffer.
+    /// Drops octets of an overlong frame, whose beginning was already returned.
     fn skip(&mut self) {
         let dropped = self.skipped.min(self.end - self.start);
         self.start += dropped;

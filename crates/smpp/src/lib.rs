@@ -1,7 +1,7 @@
-//! SMPP 3.4, written for bulk: many PDUs per read and per write, nothing allocated per PDU but what
-//! is handed out.
+//! SMPP 3.4 for bulk traffic. Reads and writes carry many PDUs, and only PDUs that are returned to
+//! the caller are allocated.
 //!
-//! One file per layer, and the lower never knows the upper:
+//! Each layer is a file. A lower layer does not know the layers above it:
 //!
 //! | layer | file |
 //! |---|---|
@@ -13,8 +13,8 @@
 //! | what a message means | `receipt` (delivery receipts, ids), `long` (user data headers) |
 //! | an SMSC for tests | `simulator`, a script on top of `server` (feature `simulator`) |
 //!
-//! Strict in what is sent, lax in what is taken: one odd PDU never ends a session; only a `command_length` that no
-//! PDU can have does. Wallets, carriers and HTTP are deliberately not known here.
+//! Encoding is strict and decoding is lenient. A malformed PDU never ends a session, only an
+//! impossible `command_length` does. This crate knows no wallets, carriers or HTTP.
 
 mod client;
 pub mod codec;

@@ -1,28 +1,30 @@
-//! The bounds of what is kept of a peer's PDUs. A field of the protocol has a size, but nothing keeps a peer to it: each is cut
-//! as soon as it is read, before anything queues it.
+//! Maximum sizes of fields that are kept of a peer's PDUs. Peers exceed the sizes of the protocol,
+//! so each field is cut when it is read, before it is queued.
 
 use crate::codec::{self, AddressFields, Sm};
 use crate::pdu::{Address, DeliverSm};
 use crate::tlv::{Tlv, tag};
 use bytes::Bytes;
 
-/// Octets kept of an address. The protocol allows 20, so an address that was cut equals none that was not.
+/// Maximum size of an address. The protocol allows 20 octets, so a cut address never equals a valid
+/// one.
 pub const MAX_ADDRESS_OCTETS: usize = 21;
-/// Octets kept of a `message_id`, in a response or in a receipt. The protocol allows 64; some SMSCs use more.
+/// Maximum size of a `message_id` in a response or receipt. The protocol allows 64 octets, and some
+/// SMSCs use more.
 pub const MAX_MESSAGE_ID_OCTETS: usize = 1_024;
-/// Octets kept of a text: a receipt is shorter, also in UCS-2 and with a long id.
+/// Maximum size of a text. A receipt is shorter, even in UCS-2 with a long id.
 pub const MAX_TEXT_OCTETS: usize = 4_096;
-/// Octets kept of a `system_id`, which the protocol limits to 15.
+/// Maximum size of a `system_id`, which the protocol limits to 15.
 pub const MAX_SYSTEM_ID_OCTETS: usize = 16;
-/// Octets kept of any other field of a `deliver_sm`; the longest has 16.
+/// Maximum size of any other field of a `deliver_sm`. The longest one has 16 octets.
 const MAX_FIELD_OCTETS: usize = 17;
 
-/// The beginning of a text, at most so many octets. A character is not cut in two.
+/// Decodes a text of at most `max` octets, without a partial character at its end.
 pub(crate) fn text_within(octets: &[u8], max: usize) -> String {
     let Some(kept) = octets.get(..max).filter(|_| octets.len() > max) else {
         return codec::text(octets);
     };
-    // The last chunk alone may end in a part of a character.
+    // Only the last chunk can be a partial character.
     let cut = match kept.utf8_chunks().last() {
         Some(chunk) if is_cut(chunk.invalid()) => max - chunk.invalid().len(),
         Some(_) | None => max,
@@ -30,14 +32,14 @@ pub(crate) fn text_within(octets: &[u8], max: usize) -> String {
     codec::text(&kept[..cut])
 }
 
-/// Returns whether these octets begin a character of UTF-8 and do not end it.
+/// Returns `true` if these octets are an incomplete character of UTF-8.
 fn is_cut(octets: &[u8]) -> bool {
     std::str::from_utf8(octets)
         .is_err_and(|error| !octets.is_empty() && error.error_len().is_none())
 }
 
-/// An owned copy of a message that a peer delivered, each field cut to what it may mean. Parameters that nobody reads are
-/// left out, and of two with one tag the first counts.
+/// Returns an owned copy of a received message with each field cut to its maximum. Unused
+/// parameters and further ones with the same tag are left out.
 pub(crate) fn received(message: &Sm<'_>) -> DeliverSm {
     let field = |octets| text_within(octets, MAX_FIELD_OCTETS);
     let short_message = message.short_message;
@@ -82,7 +84,7 @@ fn parameters(message: &Sm<'_>) -> Vec<Tlv> {
     kept
 }
 
-/// The memory that a message takes while it waits.
+/// Returns the memory of a message in octets.
 pub(crate) fn octets_in_memory(message: &DeliverSm) -> usize {
     let texts = [
         &message.service_type,
@@ -121,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn every_field_of_a_deliver_sm_is_cut_to_what_it_may_mean() {
+    fn every_field_of_a_deliver_sm_is_cut_to_its_maximum() {
         let long = vec![b'7'; 60_000];
         let address = AddressFields {
             ton: 1,

@@ -1,33 +1,34 @@
-//! Long messages: the user data header that joins their pages (3GPP TS 23.040, section 9.2.3.24.1), and the optional
-//! parameters that some SMSCs use instead of it (SMPP 3.4, section 5.3.2.22 ff.).
+//! Multipart messages. Their pages are joined by a user data header (3GPP TS 23.040, section
+//! 9.2.3.24.1), or by SAR parameters that some SMSCs use instead (SMPP 3.4, section 5.3.2.22 ff.).
 
 use crate::pdu::{ShortMessage, esm_class};
 use crate::tlv::tag;
 
-/// Information elements of a user data header: concatenation with a reference of one octet, and of two.
+/// Information elements for concatenation, with an 8-bit and a 16-bit reference.
 const CONCATENATED: u8 = 0x00;
 const CONCATENATED_WIDE: u8 = 0x08;
 
-/// The header of a page: 8-bit reference, number of pages, number of this page from 1. It stands
-/// before the text, with [`UDHI`](crate::esm_class::UDHI) set, and leaves room for 153 septets or 67
+/// Returns the header of a page: 8-bit reference, number of pages, and number of this page from 1.
+/// It precedes the text, needs [`UDHI`](crate::esm_class::UDHI), and leaves 153 septets or 67
 /// UTF-16 units.
 pub const fn udh(reference: u8, total: u8, number: u8) -> [u8; 6] {
     [5, 0, 3, reference, total, number]
 }
 
-/// The place of a message among those that were cut from one.
+/// The position of a segment in its multipart message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Segment {
-    /// The number that all segments of one message have in common.
+    /// The reference that all segments of the message share.
     pub reference: u16,
-    /// How many segments there are: at least two.
+    /// The number of segments, at least two.
     pub total: u8,
-    /// Which of them this is: 1 to `total`.
+    /// The number of this segment, from 1 to `total`.
     pub number: u8,
 }
 
 impl Segment {
-    /// The place of this message, if it is one of several segments: by its user data header, or by its SAR parameters.
+    /// Returns the position of a message that is one of several segments, by its user data header
+    /// or its SAR parameters.
     pub fn of(message: &ShortMessage) -> Option<Self> {
         let (header, _) = split_header(message);
         let segment = header.and_then(in_header).or_else(|| in_tlvs(message))?;
@@ -36,7 +37,7 @@ impl Segment {
     }
 }
 
-/// The elements of the user data header of a message, if it has one, and the text behind them.
+/// Returns the elements of the user data header, if there is one, and the text after it.
 pub(crate) fn split_header(message: &ShortMessage) -> (Option<&[u8]>, &[u8]) {
     let octets = message.text();
     if message.esm_class & esm_class::UDHI != 0
@@ -49,11 +50,12 @@ pub(crate) fn split_header(message: &ShortMessage) -> (Option<&[u8]>, &[u8]) {
     {
         return (Some(header), text);
     }
-    // Some set the flag without a header.
+    // Some peers set the flag without a header.
     (None, octets)
 }
 
-/// The information elements of a header: kind and value. They end where one claims more than there is.
+/// Returns the information elements of a header as kind and value. They end at one that exceeds the
+/// header.
 fn elements(mut header: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {
         let (&[kind, length], rest) = header.split_first_chunk::<2>()?;

@@ -1,44 +1,44 @@
-//! The write buffer of a connection: many PDUs, one write.
+//! The write buffer of a connection, which writes many PDUs at once.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::AsyncWrite;
 
-/// Written octets are dropped from the front when there are this many and more to come.
+/// Number of written octets from which they are removed from a buffer with unwritten ones.
 const COMPACT_OCTETS: usize = 64 * 1024;
 
-/// Octets encoded and not yet written, and where in the whole stream they stand.
+/// Encoded octets, and their position in the stream.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
-    /// PDUs are appended here.
+    /// New PDUs are appended here.
     pub(crate) octets: Vec<u8>,
     written: usize,
-    /// How many octets went before the first of `octets`.
+    /// Number of octets of the stream before the first of `octets`.
     base: u64,
-    /// Written, but perhaps still in a buffer of the transport, as with TLS.
+    /// `true` if written octets may still be buffered by the transport, as with TLS.
     unflushed: bool,
     broken: bool,
 }
 
 impl Output {
-    /// Where in the stream the next PDU will start.
+    /// Returns the position of the next PDU in the stream.
     pub(crate) fn position(&self) -> u64 {
         self.base + self.octets.len() as u64
     }
 
-    /// How many octets of the stream were handed to the transport: what starts at or behind this
-    /// was certainly not sent.
+    /// Returns how many octets of the stream were written. A PDU that starts at or after this
+    /// position was certainly not sent.
     pub(crate) fn sent(&self) -> u64 {
         self.base + self.written as u64
     }
 
-    /// Returns whether nothing is left to write.
+    /// Returns `true` if nothing is left to write.
     pub(crate) fn is_done(&self) -> bool {
         self.broken || (self.waiting() == 0 && !self.unflushed)
     }
 
-    /// How many octets wait.
+    /// Returns the number of unwritten octets.
     pub(crate) fn waiting(&self) -> usize {
         if self.broken {
             0
@@ -47,7 +47,7 @@ impl Output {
         }
     }
 
-    /// The octets that wait.
+    /// Returns the unwritten octets.
     pub(crate) fn unsent(&self) -> &[u8] {
         if self.broken {
             &[]
@@ -56,13 +56,13 @@ impl Output {
         }
     }
 
-    /// Records that so many octets were written.
+    /// Records that octets were written.
     pub(crate) fn advance(&mut self, octets: usize) {
         self.written = self.octets.len().min(self.written + octets);
         self.compact();
     }
 
-    /// Writes as much as the transport takes. After an error nothing is written any more.
+    /// Writes as much as the transport accepts. After an error nothing is written any more.
     pub(crate) fn poll_write<S: AsyncWrite + Unpin>(
         &mut self,
         stream: &mut S,

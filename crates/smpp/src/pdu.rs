@@ -1,15 +1,15 @@
-//! The PDUs that carry something: messages and binds, as owned structures.
+//! Owned forms of messages and binds.
 
 use crate::command::Command;
 use crate::tlv::{Tlv, Tlvs, tag};
 use bytes::Bytes;
 
-/// The longest `short_message`, in octets.
+/// Maximum size of `short_message`.
 pub const MAX_SHORT_MESSAGE_OCTETS: usize = 254;
 
 /// Bits of `esm_class` (SMPP 3.4, section 5.2.12).
 pub mod esm_class {
-    /// Type of message, in `deliver_sm` and `data_sm`: zero is an ordinary message.
+    /// The bits of the message type in `deliver_sm` and `data_sm`. Zero is an ordinary message.
     pub const TYPE_MASK: u8 = 0x3C;
     /// A delivery receipt of the SMSC.
     pub const RECEIPT: u8 = 0x04;
@@ -26,12 +26,12 @@ pub struct Address {
     pub ton: u8,
     /// Numbering plan: 1 for telephone numbers, 0 otherwise.
     pub npi: u8,
-    /// The number without `+`, or the name; at most 20 octets are sent.
+    /// The number without `+`, or the name. At most 20 octets are sent.
     pub digits: String,
 }
 
 impl Address {
-    /// An international number (1/1).
+    /// Returns an international number (1/1).
     pub fn international(digits: impl Into<String>) -> Self {
         Self {
             ton: 1,
@@ -40,7 +40,7 @@ impl Address {
         }
     }
 
-    /// A sender's name (5/0), at most 11 characters on handsets.
+    /// Returns an alphanumeric sender (5/0). Handsets show at most 11 characters.
     pub fn alphanumeric(name: impl Into<String>) -> Self {
         Self {
             ton: 5,
@@ -50,48 +50,50 @@ impl Address {
     }
 }
 
-/// A message: the fields that `submit_sm` and `deliver_sm` share (SMPP 3.4, sections 4.4.1 and 4.6.1).
-/// A `data_sm` fills those it has.
+/// A message with the fields that `submit_sm` and `deliver_sm` share (SMPP 3.4, sections 4.4.1 and
+/// 4.6.1). A `data_sm` has some of them.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ShortMessage {
-    /// Empty, unless the operator names one; at most 5 octets.
+    /// The `service_type`, usually empty, at most 5 octets.
     pub service_type: String,
     /// The sender.
     pub source: Address,
     /// The recipient.
     pub destination: Address,
-    /// Mode, type and features: see [`esm_class`].
+    /// Message mode, type and features, see [`esm_class`].
     pub esm_class: u8,
-    /// Protocol identifier of the network; 0 normally.
+    /// Protocol identifier of the network, usually 0.
     pub protocol_id: u8,
-    /// 0 to 3.
+    /// The `priority_flag`, from 0 to 3.
     pub priority: u8,
-    /// When the SMSC should begin to try: empty, or 16 characters.
+    /// The time of the first delivery attempt, empty or 16 characters.
     pub schedule: String,
-    /// Until when it should try: empty, or 16 characters.
+    /// The end of the delivery attempts, empty or 16 characters.
     pub validity_period: String,
-    /// Bits 0 and 1: 1 asks for a receipt of success and failure; 0x10 for intermediate ones.
+    /// The requested receipts. Value 1 requests one for success and failure, and bit 0x10
+    /// intermediate ones.
     pub registered_delivery: u8,
-    /// 1 replaces an earlier message; 0 normally.
+    /// Value 1 replaces an earlier message, usually 0.
     pub replace_if_present: u8,
-    /// The alphabet: 0 the SMSC's default, 8 UCS-2.
+    /// The alphabet: 0 is the SMSC's default, and 8 is UCS-2.
     pub data_coding: u8,
-    /// A canned message at the SMSC; 0 normally.
+    /// The number of a predefined message at the SMSC, usually 0.
     pub default_message: u8,
-    /// The text, encoded, with its user data header if `esm_class` has the flag; at most 254 octets.
+    /// The encoded text, after the user data header if `esm_class` has its flag. At most 254
+    /// octets.
     pub short_message: Bytes,
     /// Optional parameters.
     pub tlvs: Vec<Tlv>,
 }
 
-/// A message on its way to the SMSC.
+/// A message to the SMSC.
 pub type SubmitSm = ShortMessage;
 
-/// A message or a receipt on its way from the SMSC; what came as `data_sm` is given as this, too.
+/// A message or receipt from the SMSC. A `data_sm` is converted to this form too.
 pub type DeliverSm = ShortMessage;
 
 impl ShortMessage {
-    /// The text, wherever it is: `short_message`, or `message_payload` when that is empty.
+    /// Returns the text from `short_message`, or from `message_payload` if that is empty.
     pub fn text(&self) -> &[u8] {
         if self.short_message.is_empty() {
             self.tlv(tag::MESSAGE_PAYLOAD).unwrap_or_default()
@@ -100,29 +102,29 @@ impl ShortMessage {
         }
     }
 
-    /// The value of the first optional parameter with this tag.
+    /// Returns the value of the first optional parameter with this tag.
     pub fn tlv(&self, tag: u16) -> Option<&[u8]> {
         Tlvs::List(&self.tlvs).get(tag)
     }
 }
 
-/// Octets of the longest password of a bind. SMPP 3.4 has room for 8, but SMSCs issue and take longer ones.
+/// Maximum size of a bind password. SMPP 3.4 allows 8 octets, but SMSCs use longer ones.
 pub const MAX_PASSWORD_OCTETS: usize = 64;
 
-/// The rights of a client on a connection.
+/// The directions of a connection.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum BindKind {
-    /// Submits and receives.
+    /// The connection submits and receives.
     #[default]
     Transceiver,
-    /// Submits only.
+    /// The connection only submits.
     Transmitter,
-    /// Receives only.
+    /// The connection only receives.
     Receiver,
 }
 
 impl BindKind {
-    /// The request that asks for it.
+    /// Returns the bind request of this kind.
     pub const fn command(self) -> Command {
         match self {
             Self::Transceiver => Command::BIND_TRANSCEIVER,
@@ -131,7 +133,7 @@ impl BindKind {
         }
     }
 
-    /// The kind that a bind request asks for, or a bind response grants.
+    /// Returns the kind of a bind request or response.
     pub const fn from_command(command: Command) -> Option<Self> {
         match command {
             Command::BIND_TRANSCEIVER | Command::BIND_TRANSCEIVER_RESP => Some(Self::Transceiver),
@@ -141,12 +143,12 @@ impl BindKind {
         }
     }
 
-    /// Returns whether `submit_sm` may be sent.
+    /// Returns `true` if the client may send `submit_sm`.
     pub const fn submits(self) -> bool {
         matches!(self, Self::Transceiver | Self::Transmitter)
     }
 
-    /// Returns whether `deliver_sm` may come.
+    /// Returns `true` if the server may send `deliver_sm`.
     pub const fn receives(self) -> bool {
         matches!(self, Self::Transceiver | Self::Receiver)
     }
@@ -155,18 +157,18 @@ impl BindKind {
 /// A bind request (SMPP 3.4, section 4.1).
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Bind {
-    /// The name of the client; at most 15 octets.
+    /// The `system_id` of the client, at most 15 octets.
     pub system_id: String,
-    /// At most [`MAX_PASSWORD_OCTETS`]; the protocol has 8, and SMSCs give longer ones.
+    /// The password, at most [`MAX_PASSWORD_OCTETS`].
     pub password: String,
-    /// Usually empty; at most 12 octets.
+    /// The `system_type`, usually empty, at most 12 octets.
     pub system_type: String,
-    /// 0x34 for SMPP 3.4.
+    /// The version, 0x34 for SMPP 3.4.
     pub interface_version: u8,
-    /// Addresses served: type of number.
+    /// Type of number of the served addresses.
     pub addr_ton: u8,
-    /// Addresses served: numbering plan.
+    /// Numbering plan of the served addresses.
     pub addr_npi: u8,
-    /// Addresses served: usually empty; at most 40 octets.
+    /// The served addresses, usually empty, at most 40 octets.
     pub address_range: String,
 }

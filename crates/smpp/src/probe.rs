@@ -1,17 +1,17 @@
-//! The probe of a silent connection (`enquire_link`): when it is due, and how long its answer may take.
+//! The keep-alive of a connection: when `enquire_link` is sent, and when the peer counts as dead.
 
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The signs of life of a peer.
+/// The keep-alive state of a peer.
 #[derive(Debug)]
 pub(crate) struct Probe {
-    /// After how long a silence the peer is probed; zero is never.
+    /// Idle time after which the peer is probed. Zero is never.
     interval: Duration,
-    /// How long the peer may take to answer; zero is for ever.
+    /// Timeout of the answer. Zero is no timeout.
     timeout: Duration,
-    heard_at: Instant,
-    /// Set while a probe is out and nothing came since.
+    received_at: Instant,
+    /// Set while an `enquire_link` is unanswered and nothing else arrived.
     deadline: Option<Instant>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Probe {
 pub(crate) enum ProbeStep {
     /// Nothing is due.
     Wait,
-    /// A probe is to be written now.
+    /// An `enquire_link` must be sent now.
     Write,
     /// The peer did not answer the last one.
     GiveUp,
@@ -31,35 +31,35 @@ impl Probe {
         Self {
             interval,
             timeout,
-            heard_at: now,
+            received_at: now,
             deadline: None,
         }
     }
 
-    /// Records a sign of life.
+    /// Records that the peer is alive.
     pub(crate) fn note_received(&mut self, now: Instant) {
-        self.heard_at = now;
+        self.received_at = now;
         self.deadline = None;
     }
 
-    /// Returns whether a probe is out, and nothing came since.
+    /// Returns `true` if an `enquire_link` is unanswered and nothing else arrived since.
     pub(crate) const fn is_out(&self) -> bool {
         self.deadline.is_some()
     }
 
-    /// Everything waits that much longer.
+    /// Extends the timeouts by a pause.
     pub(crate) fn postpone(&mut self, pause: Duration) {
-        self.heard_at += pause;
+        self.received_at += pause;
         self.deadline = self.deadline.map(|deadline| deadline + pause);
     }
 
-    /// When [`Self::step`] may have something to do.
+    /// Returns the time of the next call of [`Self::step`].
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let idle = (!self.interval.is_zero()).then(|| self.heard_at + self.interval);
+        let idle = (!self.interval.is_zero()).then(|| self.received_at + self.interval);
         self.deadline.or(idle)
     }
 
-    /// Returns the step that is due. After a missed response the peer is probed sooner.
+    /// Returns the step that is due. After a missed response the peer is probed earlier.
     pub(crate) fn step(&mut self, missed: bool, now: Instant) -> ProbeStep {
         let interval = if missed {
             self.interval.min(self.timeout)
@@ -69,11 +69,11 @@ impl Probe {
         match self.deadline {
             Some(deadline) if deadline <= now => ProbeStep::GiveUp,
             Some(_) => ProbeStep::Wait,
-            None if interval.is_zero() || now < self.heard_at + interval => ProbeStep::Wait,
+            None if interval.is_zero() || now < self.received_at + interval => ProbeStep::Wait,
             None => {
                 if self.timeout.is_zero() {
-                    // The next probe follows after the same silence.
-                    self.heard_at = now;
+                    // Without a timeout, the next probe follows after the same idle time.
+                    self.received_at = now;
                 } else {
                     self.deadline = Some(now + self.timeout);
                 }

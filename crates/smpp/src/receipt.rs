@@ -1,9 +1,10 @@
-//! Delivery receipts: a carrier's report on a message (SMPP 3.4, appendix B, and the
-//! dialects that carriers made of it).
+//! Delivery receipts (SMPP 3.4, appendix B) and the dialects of carriers.
 //!
-//! A receipt is a `deliver_sm` or `data_sm` whose text looks like
-//! `id:… sub:… dlvrd:… submit date:… done date:… stat:… err:… text:…`, or that has the same in
-//! optional parameters, or both. Where they differ, both ids are given, that of the parameters first; the state is that of
+//! A receipt is a `deliver_sm` or `data_sm` whose text has the form `id:… sub:… dlvrd:… submit
+//! date:… done date:… stat:… err:… text:…`, or which has the same content in optional parameters,
+//! or both. If they differ, both ids are returned, that of the parameters first. The state of the
+//! text counts, unless only the state of the parameters is final. Error and dates come from the
+//! text.
 //! the text, unless only the parameter's is final; the text alone has the error and the dates.
 
 mod ids;
@@ -23,60 +24,60 @@ use text::Fields;
 /// The content of a receipt.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Receipt {
-    /// The carrier's id of the message, as it came; compare it by [`ReceiptIds::receipt_key`].
+    /// The carrier's message id as it was received. Compare it by [`ReceiptIds::receipt_key`].
     pub id: String,
-    /// The id of the text, where the parameters name another one: SMSCs write their own id in one place and the one of the
-    /// response in the other.
+    /// The id of the text if the parameters have another one. Some SMSCs write an internal id to
+    /// one of them and the id of the response to the other.
     pub other_id: Option<String>,
     /// The state of the message.
     pub state: ReceiptState,
-    /// The word of the text, or the name of the state when there is no text.
+    /// The state in the text, or the name of the state if there is no text.
     pub raw_state: String,
-    /// The carrier's error: digits, hex or letters.
+    /// The error code of the carrier, in digits, hex or letters.
     pub error: Option<String>,
-    /// When the carrier took the message, in its own words and local time.
+    /// The time of acceptance by the carrier, in its own format and local time.
     pub submit_date: Option<String>,
-    /// When it reached this state, likewise.
+    /// The time of the state, in the same format.
     pub done_date: Option<String>,
-    /// Marked as intermediate: the last word is still to come.
+    /// `true` if `esm_class` marks it as intermediate, so that a final receipt follows.
     pub intermediate: bool,
-    /// Marked as a receipt, by `esm_class` or by [`tag::RECEIPTED_MESSAGE_ID`]. Without a mark a subscriber could have
-    /// written a text of this form.
+    /// `true` if `esm_class` or [`tag::RECEIPTED_MESSAGE_ID`] marks it as a receipt. Without a
+    /// mark, a subscriber may have written the text.
     pub marked: bool,
 }
 
 /// The state of a message (SMPP 3.4, section 5.2.28).
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum ReceiptState {
-    /// Still on its way: also scheduled, buffered, sent, pending.
+    /// Not delivered yet. Includes scheduled, buffered, sent and pending.
     Enroute,
-    /// Reached the handset.
+    /// Delivered to the handset.
     Delivered,
-    /// Its validity passed.
+    /// The validity period is over.
     Expired,
-    /// Given up: also skipped and failed.
+    /// Deleted. Includes skipped and failed.
     Deleted,
-    /// It cannot be delivered.
+    /// Undeliverable.
     Undeliverable,
-    /// Accepted by the carrier, or read by its customer care: not the last word.
+    /// Accepted by the carrier or read by its staff. The state is not final.
     Accepted,
-    /// The carrier does not know; a fault of its number lookup, often.
+    /// Unknown to the carrier, often after a failed number lookup.
     Unknown,
-    /// Refused.
+    /// Rejected.
     Rejected,
-    /// A word of the carrier's own, in capitals: a block list, mostly.
+    /// A state of the carrier's own in upper case, usually a block list.
     Other(String),
 }
 
 impl Receipt {
-    /// Returns whether no other state will follow.
+    /// Returns `true` if no other state follows.
     pub fn is_final(&self) -> bool {
         !self.intermediate && self.state.is_final()
     }
 }
 
 impl ReceiptState {
-    /// Returns whether no other state will follow.
+    /// Returns `true` if no other state follows.
     pub const fn is_final(&self) -> bool {
         match self {
             Self::Enroute | Self::Accepted => false,
@@ -90,7 +91,7 @@ impl ReceiptState {
         }
     }
 
-    /// The word of a receipt's text.
+    /// Returns the state as written in the text of a receipt.
     pub fn word(&self) -> &str {
         match self {
             Self::Enroute => "ENROUTE",
@@ -105,7 +106,7 @@ impl ReceiptState {
         }
     }
 
-    /// The value of `message_state`; unknown for a carrier's own word.
+    /// Returns the value of `message_state`, which is `unknown` for a carrier's own state.
     pub const fn number(&self) -> u8 {
         match self {
             Self::Enroute => 1,
@@ -119,7 +120,7 @@ impl ReceiptState {
         }
     }
 
-    /// The state that a word means, in any case and in the spellings seen.
+    /// Returns the state of a word in any case and known spelling.
     pub fn from_word(word: &str) -> Self {
         let mut word = Cow::Borrowed(word.trim());
         if word.bytes().any(|octet| octet.is_ascii_lowercase()) {
@@ -142,7 +143,7 @@ impl ReceiptState {
         }
     }
 
-    /// The state of a `message_state`; `None` for a value that SMPP 3.4 does not know.
+    /// Returns the state of a `message_state`, or `None` if SMPP 3.4 does not define the value.
     pub const fn from_number(number: u8) -> Option<Self> {
         Some(match number {
             0 | 1 => Self::Enroute,
@@ -158,8 +159,8 @@ impl ReceiptState {
     }
 }
 
-/// Returns whether the SMSC marked it as a receipt, by `esm_class` or by [`tag::RECEIPTED_MESSAGE_ID`], be it one that can be read
-/// or not.
+/// Returns `true` if `esm_class` or [`tag::RECEIPTED_MESSAGE_ID`] marks a message as a receipt,
+/// readable or not.
 pub fn is_marked(deliver: &DeliverSm) -> bool {
     match deliver.esm_class & esm_class::TYPE_MASK {
         0 => parameter_id(deliver).is_some(),
@@ -167,8 +168,8 @@ pub fn is_marked(deliver: &DeliverSm) -> bool {
     }
 }
 
-/// The receipt in a `deliver_sm` or `data_sm`; `None` for an ordinary message, an acknowledgement of
-/// the recipient, or a receipt that names no message or no state.
+/// Returns the receipt in a `deliver_sm` or `data_sm`. Returns `None` for an ordinary message, an
+/// acknowledgement of the recipient, and a receipt without a message id or state.
 pub fn parse(deliver: &DeliverSm) -> Option<Receipt> {
     let kind = deliver.esm_class & esm_class::TYPE_MASK;
     let intermediate = kind & esm_class::INTERMEDIATE != 0;
@@ -217,7 +218,8 @@ fn parameter_id(deliver: &DeliverSm) -> Option<String> {
     id.filter(|id| !id.is_empty())
 }
 
-/// The number in a `message_state`, which some write in two octets of either order, or as a digit of ASCII.
+/// Returns the number in a `message_state`. Some SMSCs write it in two octets of either order, or
+/// as an ASCII digit.
 fn state_number(value: &[u8]) -> Option<u8> {
     let start = value.iter().position(|&octet| octet != 0);
     let Some(start) = start else {
@@ -234,8 +236,9 @@ fn is_padding(octets: &[u8]) -> bool {
     octets.iter().all(|&octet| octet == 0)
 }
 
-/// The state, and the word for it: of the parameter and the text the one that is final, and the text where both are. A state that
-/// neither knows is the carrier's own, and final; an intermediate receipt need not name one.
+/// Returns the state and its word. The final one of parameter and text counts, and the text if both
+/// are final. A word that neither defines is a final state of the carrier's own. An intermediate
+/// receipt needs no state.
 fn state(
     parameter: Option<u8>,
     word: Option<&[u8]>,
@@ -260,7 +263,8 @@ fn state(
     }
 }
 
-/// An id of the text. In the GSM default alphabet an underscore has another octet than in a response, which is ASCII.
+/// Decodes an id of the text. The underscore of the GSM default alphabet differs from the one of
+/// ASCII in a response.
 fn word(octets: &[u8]) -> String {
     let text = codec::text(octets);
     if text.contains('\u{11}') {
@@ -270,14 +274,15 @@ fn word(octets: &[u8]) -> String {
     }
 }
 
-/// The code in `network_error_code`, whose first octet, the kind of network, some leave out.
+/// Returns the code of `network_error_code`. Some SMSCs leave out its first octet, the kind of
+/// network.
 fn network_error(deliver: &DeliverSm) -> Option<String> {
     let value = deliver.tlv(tag::NETWORK_ERROR_CODE)?;
     let code = value.last_chunk::<2>()?;
     Some(format!("{:03}", u16::from_be_bytes(*code)))
 }
 
-/// A text without NULs and blanks around it.
+/// Decodes a text without NULs and surrounding blanks.
 fn clean(octets: &[u8]) -> String {
     let text = octets.split(|&octet| octet == 0).next().unwrap_or_default();
     codec::text(text.trim_ascii())

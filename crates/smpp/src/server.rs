@@ -1,7 +1,7 @@
-//! A client's connection at a server: bind, window, timers and the answers of the protocol.
+//! The server's session with a client: bind, in-flight window, timers and answers.
 //!
-//! [`ServerSession`] is a pure state. Frames and time go in, octets and events come out. The caller
-//! owns the socket and the clock, decides every request, and answers it at once or later.
+//! [`ServerSession`] is a state machine without effects. Frames and times go in, octets and events
+//! come out. The caller owns the socket and the clock, and answers every request at once or later.
 //!
 //! ```text
 //! socket ──▶ FrameBuffer ──▶ ServerSession::on_frame ──▶ ServerEvent ──▶ caller

@@ -1,9 +1,10 @@
-//! An SMSC to test and demonstrate against, on real TCP: it follows its [`Script`], also in
-//! things that real ones should not do.
+//! An SMSC simulator over TCP for tests and demonstrations. It follows its [`Script`], including
+//! faults of real SMSCs.
 //!
-//! Each connection is a [`ServerSession`](crate::server::ServerSession) that obeys the script. Receipts wait in a
-//! queue per system id, and every connection that may receive takes from it what is due: whichever bind asks first, as
-//! at a real SMSC. A receipt that a client did not answer before its connection ended is delivered again.
+//! Each connection is a [`ServerSession`](crate::server::ServerSession) that follows the script.
+//! Receipts are queued per system id, and every connection that may receive takes due ones from the
+//! queue, as at a real SMSC. A receipt that is unanswered when its connection ends is delivered
+//! again.
 
 mod account;
 mod connection;

@@ -1,38 +1,40 @@
-//! `command_status`: the names of the codes, and the reaction of a sender to them
-//! (SMPP 3.4, section 5.1.3; the classes follow what carriers mean by them).
+//! `command_status`: names of the codes, and the reaction of a sender (SMPP 3.4, section 5.1.3).
+//! The classes follow the use by carriers.
 
 use std::fmt;
 
-/// The third field of a header: zero in requests, the outcome in responses. Any value may come in.
+/// The `command_status` of a header: zero in requests, the outcome in responses. Unknown values are
+/// allowed.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct CommandStatus(pub u32);
 
-/// The reaction that a status asks of the sender.
+/// The reaction of the sender that a status requires.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub enum StatusClass {
-    /// Accepted.
+    /// The request was accepted.
     Ok,
-    /// The link is too fast: slow it down. Nothing is wrong with the message.
+    /// The connection is too fast, so the sender slows down. The message itself is fine.
     Throttled,
-    /// The peer's queue, often the recipient's, is full: this message waits.
+    /// The queue of the peer or of the recipient is full, so this message waits.
     QueueFull,
-    /// Try a few times more, then another carrier.
+    /// The failure is temporary: retry some times, then use another carrier.
     Temporary,
-    /// The code is too vague (vendor codes too): one or two tries, then another carrier.
+    /// The code is too vague, like vendor codes: retry once or twice, then use another carrier.
     Ambiguous,
-    /// The recipient is refused for good.
+    /// The recipient is rejected for ever.
     RecipientRejected,
-    /// The sender or the service is refused here: another carrier may take it.
+    /// The sender or the service is rejected. Another carrier may accept it.
     SourceRejected,
-    /// We sent something wrong: a fault in the configuration or in the program.
+    /// Our request is invalid, by the configuration or a bug.
     OurFault,
-    /// The bind is in the wrong state: bind again. The message was not sent.
+    /// The connection is in the wrong state, so the client must bind again. The message was not
+    /// accepted.
     BindState,
-    /// The bind was refused: wrong credentials, or too many binds.
+    /// The bind is rejected for its credentials or the number of binds.
     BindRefused,
 }
 
-/// Declares codes, their names in the protocol and their class together.
+/// Declares the codes with their names and classes.
 macro_rules! statuses {
     ($($name:ident = $code:literal, $class:ident;)*) => {
         impl CommandStatus {
@@ -41,7 +43,8 @@ macro_rules! statuses {
                 pub const $name: Self = Self($code);
             )*
 
-            /// The name in the protocol (`ESME_RTHROTTLED`); `vendor` from 0x400 to 0x4FF, `reserved` otherwise.
+            /// Returns the name in the protocol (`ESME_RTHROTTLED`), `vendor` from 0x400 to 0x4FF,
+            /// or `reserved`.
             pub const fn name(self) -> &'static str {
                 match self.0 {
                     $($code => concat!("ESME_", stringify!($name)),)*
@@ -50,7 +53,7 @@ macro_rules! statuses {
                 }
             }
 
-            /// Returns whether the code is one of those that the protocol gives a name.
+            /// Returns `true` if the protocol defines the code.
             pub const fn is_known(self) -> bool {
                 matches!(self.0, $($code)|*)
             }
@@ -121,12 +124,12 @@ statuses! {
 }
 
 impl CommandStatus {
-    /// Returns whether the code is one of those that the protocol leaves to vendors.
+    /// Returns `true` if the protocol leaves the code to vendors.
     pub const fn is_vendor(self) -> bool {
         matches!(self.0, 0x400..=0x4FF)
     }
 
-    /// The status of a `generic_nack`, which never means success.
+    /// Returns the status of a `generic_nack`, which never is a success.
     pub(crate) const fn of_nack(self) -> Self {
         if self.is_ok() {
             Self::RUNKNOWNERR
@@ -135,7 +138,7 @@ impl CommandStatus {
         }
     }
 
-    /// Returns whether the request was accepted.
+    /// Returns `true` if the request was accepted.
     pub const fn is_ok(self) -> bool {
         self.0 == 0
     }
@@ -186,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_is_told_by_name_and_number() {
+    fn a_status_is_shown_by_name_and_number() {
         assert_eq!(
             CommandStatus::RTHROTTLED.to_string(),
             "ESME_RTHROTTLED (0x00000058)"

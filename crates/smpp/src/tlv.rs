@@ -2,26 +2,27 @@
 
 use bytes::Bytes;
 
-/// The tags that have a meaning here.
+/// The tags that this crate uses.
 pub mod tag {
-    /// The carrier's id of the message a receipt is about; often without its NUL.
+    /// The message id of a receipt, often without its NUL.
     pub const RECEIPTED_MESSAGE_ID: u16 = 0x001E;
-    /// SAR: reference of a long message, 2 octets.
+    /// SAR: the reference of a multipart message, 2 octets.
     pub const SAR_MSG_REF_NUM: u16 = 0x020C;
-    /// SAR: number of parts, 1 octet.
+    /// SAR: the number of parts, 1 octet.
     pub const SAR_TOTAL_SEGMENTS: u16 = 0x020E;
-    /// SAR: number of this part, 1 octet.
+    /// SAR: the index of this part, 1 octet.
     pub const SAR_SEGMENT_SEQNUM: u16 = 0x020F;
-    /// The version a bind response speaks, 1 octet; absent means 3.3.
+    /// The version in a bind response, 1 octet. A missing one means 3.3.
     pub const SC_INTERFACE_VERSION: u16 = 0x0210;
-    /// Network type and error: 1 octet and 2 octets.
+    /// The network type and error, 1 octet and 2 octets.
     pub const NETWORK_ERROR_CODE: u16 = 0x0423;
-    /// The text, when it is not in `short_message`.
+    /// The text if `short_message` is empty.
     pub const MESSAGE_PAYLOAD: u16 = 0x0424;
     /// The state of the message, 1 octet.
     pub const MESSAGE_STATE: u16 = 0x0427;
 
-    /// Returns whether the parameter carries the text or joins its parts: without it another message would be sent.
+    /// Returns `true` if the parameter carries the text or joins its parts, so that it must not be
+    /// left out.
     pub(crate) const fn is_content(tag: u16) -> bool {
         matches!(
             tag,
@@ -29,7 +30,7 @@ pub mod tag {
         )
     }
 
-    /// The parameters that are kept of a `deliver_sm`: somebody reads them.
+    /// The parameters of a `deliver_sm` that are read and therefore kept.
     pub(crate) const READ: [u16; 8] = [
         RECEIPTED_MESSAGE_ID,
         SAR_MSG_REF_NUM,
@@ -45,14 +46,14 @@ pub mod tag {
 /// One optional parameter.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Tlv {
-    /// The meaning: one of [`tag`], or any other value.
+    /// The tag, one of [`tag`] or another value.
     pub tag: u16,
-    /// Its value, at most 65,535 octets.
+    /// The value, at most 65,535 octets.
     pub value: Bytes,
 }
 
 impl Tlv {
-    /// A parameter of this tag and value.
+    /// Creates a parameter.
     pub fn new(tag: u16, value: impl Into<Bytes>) -> Self {
         Self {
             tag,
@@ -61,12 +62,12 @@ impl Tlv {
     }
 }
 
-/// The optional parameters of a PDU: as they lie on the wire, or as a list to be written.
+/// The optional parameters of a PDU: encoded or as a list.
 #[derive(Clone, Copy, Debug)]
 pub enum Tlvs<'a> {
-    /// The octets behind the mandatory fields.
+    /// The encoded parameters.
     Wire(&'a [u8]),
-    /// Owned parameters.
+    /// A list of parameters.
     List(&'a [Tlv]),
 }
 
@@ -77,13 +78,13 @@ impl Default for Tlvs<'_> {
 }
 
 impl<'a> Tlvs<'a> {
-    /// The value of the first parameter with this tag.
+    /// Returns the value of the first parameter with this tag.
     pub fn get(self, tag: u16) -> Option<&'a [u8]> {
         self.into_iter()
             .find_map(|(found, value)| (found == tag).then_some(value))
     }
 
-    /// Owned copies.
+    /// Returns owned copies.
     pub fn to_vec(self) -> Vec<Tlv> {
         self.into_iter()
             .map(|(tag, value)| Tlv::new(tag, Bytes::copy_from_slice(value)))
@@ -100,8 +101,8 @@ impl<'a> IntoIterator for Tlvs<'a> {
     }
 }
 
-/// The parameters in order. One to three stray octets at the end are dropped, and a value that
-/// claims more than there is ends with the PDU: both are seen in the field.
+/// An iterator over parameters in order. One to three octets at the end are ignored, and an
+/// overlong value ends with the PDU. Both occur in practice.
 #[derive(Clone, Debug)]
 pub struct TlvIter<'a>(Tlvs<'a>);
 

@@ -1,4 +1,4 @@
-//! Another implementation reads our PDUs. Both could be wrong, but hardly in the same way.
+//! Another implementation reads our PDUs. Two implementations are rarely wrong in the same way.
 
 use bytes::BytesMut;
 use proptest::collection::vec;
@@ -9,7 +9,7 @@ use rusmpp_core::encode::owned::Encode as _;
 use smpp::codec::{BindFields, Pdu, Sm, encode};
 use smpp::{Address, Bind, BindKind, CommandStatus, ShortMessage, Tlv, tag};
 
-/// The octets behind the length, read and written again by the other implementation.
+/// Decodes the octets after the length with the other implementation, and encodes them again.
 fn through_rusmpp(octets: &[u8]) -> Result<Vec<u8>, TestCaseError> {
     let mut rest = BytesMut::from(&octets[4..]);
     let length = rest.len();
@@ -55,7 +55,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn another_implementation_reads_our_messages_as_we_mean_them(message in messages(), sequence in 1u32..0x7FFF_FFFF) {
+    fn another_implementation_reads_our_messages(message in messages(), sequence in 1u32..0x7FFF_FFFF) {
         let sm = Sm::of(&message);
         check(&Pdu::Submit(sm), CommandStatus::ROK, sequence)?;
         check(&Pdu::Deliver(sm), CommandStatus::ROK, sequence)?;

@@ -1,5 +1,5 @@
-//! The session and the simulator against peers that others wrote. `./test` installs them;
-//! `tests/peers/install` does it alone.
+//! Tests of the session and the simulator against other implementations. `./test` or
+//! `tests/peers/install` installs them.
 
 use smpp::simulator::{Script, Smsc, parse_rule};
 use smpp::{
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Where the peers are installed: `OGENE_PEERS`, or `target/peers`.
+/// Returns the folder of the installed peers: `OGENE_PEERS`, or `target/peers`.
 fn peers() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let installed = std::env::var_os("OGENE_PEERS").map(PathBuf::from);
@@ -32,7 +32,7 @@ fn script(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// A peer's process; it ends with the test.
+/// The process of a peer, which is killed with the test.
 struct Peer(Child);
 
 impl Drop for Peer {
@@ -42,7 +42,7 @@ impl Drop for Peer {
     }
 }
 
-/// The node SMSC and its port, which it tells first.
+/// Starts the SMSC on Node. Returns its port, which it prints first.
 fn node_smsc() -> Result<(Peer, u16), Box<dyn Error>> {
     let mut node = Peer(
         Command::new("node")

@@ -1,6 +1,5 @@
-//! How fast a session is; `benches/micro` measures the codec alone. Not a promise, but a fall by half
-//! should be seen:
-//! `cargo test -p smpp --release --test speed -- --ignored --nocapture`.
+//! The speed of a session, while `benches/micro` measures the codec alone. It is no promise, but
+//! shows a fall by half: `cargo test -p smpp --release --test speed -- --ignored --nocapture`.
 
 use bytes::Bytes;
 use smpp::simulator::{Script, Smsc};
@@ -17,7 +16,7 @@ fn message() -> SubmitSm {
     }
 }
 
-/// One session, the simulator and all receipts on one thread.
+/// One session, the simulator and all receipts share one thread.
 #[tokio::test]
 #[ignore = "a measurement"]
 async fn submits_and_receipts_per_second_on_one_core() {

@@ -1,5 +1,5 @@
-//! The idempotency keys whose requests are being handled by this node. Other nodes are kept apart by the transaction,
-//! which has one row for a key.
+//! The idempotency keys whose requests are being handled by this node. Other nodes are kept apart
+//! by the transaction, which has one row for a key.
 
 use domain::idempotency::{IdempotencyKey, in_use};
 use domain::{AccountId, Environment, Refusal};
@@ -32,7 +32,8 @@ impl KeysInUse {
     }
 }
 
-/// A key in use. It lasts until the outcome of its request is known, also where the client has gone.
+/// A key in use. It lasts until the outcome of its request is known, also where the client has
+/// gone.
 pub(crate) struct KeyClaim {
     keys: KeysInUse,
     owned: Owned,

@@ -178,8 +178,8 @@ impl Admission {
         &self.rate
     }
 
-    /// Accepts a send. A returned message is durable and charged. The same request under the same key is
-    /// accepted once.
+    /// Accepts a send. A returned message is durable and charged. The same request under the same
+    /// key is accepted once.
     pub async fn send(&self, fields: SendFields, keyed: Option<Keyed>) -> Result<Answered, Error> {
         let stages = &self.stages;
         if !stages.is_open.load(Ordering::Relaxed) {
@@ -221,8 +221,8 @@ impl Admission {
         Box::pin(self.accept_keyed(fields, live, pending)).await
     }
 
-    /// Accepts a send with a key. Its commit looks the key up. Where a check before the commit refuses the send or
-    /// counts it, the key is looked up for that check.
+    /// Accepts a send with a key. Its commit looks the key up. Where a check before the commit
+    /// refuses the send or counts it, the key is looked up for that check.
     async fn accept_keyed(
         &self,
         fields: SendFields,

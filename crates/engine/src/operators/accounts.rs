@@ -52,7 +52,8 @@ impl Accounts {
         Ok((account, wallet))
     }
 
-    /// Changes what an account may do, and what becomes of what it has queued: held where nothing is said and it may not send.
+    /// Changes what an account may do, and what becomes of what it has queued: held where nothing
+    /// is said and it may not send.
     pub async fn set_status(
         self,
         id: AccountId,

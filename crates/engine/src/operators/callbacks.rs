@@ -37,7 +37,8 @@ impl Callbacks {
         Ok(request.page(List::DeadCallbacks, &scope, rows))
     }
 
-    /// Returns a page of the attempts that are kept for an account, or for one of its messages: the latest messages first.
+    /// Returns a page of the attempts that are kept for an account, or for one of its messages: the
+    /// latest messages first.
     pub async fn attempts(
         self,
         id: AccountId,
@@ -104,7 +105,8 @@ impl Callbacks {
         }
     }
 
-    /// Returns a page of the secrets that sign now, of all accounts or of one: account by account, newest first.
+    /// Returns a page of the secrets that sign now, of all accounts or of one: account by account,
+    /// newest first.
     pub async fn list_secrets(
         self,
         account: Option<AccountId>,
@@ -118,7 +120,8 @@ impl Callbacks {
         Ok(request.page(List::CallbackSecrets, &scope, rows.await?))
     }
 
-    /// Removes a secret, or all of the account: then its callbacks are signed no more. Gives how many.
+    /// Removes a secret, or all of the account: then its callbacks are signed no more. Gives how
+    /// many.
     pub async fn revoke_secrets(self, id: AccountId, secret: Option<&str>) -> Result<u64> {
         account(&self.store, id).await?;
         match self

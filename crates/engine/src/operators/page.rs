@@ -14,14 +14,15 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// Asks for at least one item and at most so many, up to 1,000. They begin behind the page that gave the cursor, or at
-    /// the first.
+    /// Asks for at least one item and at most so many, up to 1,000. They begin behind the page that
+    /// gave the cursor, or at the first.
     pub fn new(limit: u32, cursor: Option<Cursor>) -> Self {
         let limit = limit.clamp(1, MAX_LIMIT);
         Self { limit, cursor }
     }
 
-    /// Returns the key behind which the page begins. A cursor of another list, or of other filters, is refused.
+    /// Returns the key behind which the page begins. A cursor of another list, or of other filters,
+    /// is refused.
     pub(super) fn behind<K: DeserializeOwned>(&self, list: List, scope: &str) -> Result<Option<K>> {
         let key = |cursor: &Cursor| {
             let key = cursor.key(list, scope.as_bytes());
@@ -30,7 +31,8 @@ impl PageRequest {
         self.cursor.as_ref().map(key).transpose()
     }
 
-    /// Returns the number of rows to read: one more than the page has, which shows that another page follows.
+    /// Returns the number of rows to read: one more than the page has, which shows that another
+    /// page follows.
     pub(super) fn rows(&self) -> u32 {
         self.limit + 1
     }

@@ -69,7 +69,8 @@ impl Senders {
         found.ok_or_else(|| OperationError::NoSender(name.to_owned()))
     }
 
-    /// Returns a page of the sender IDs of all accounts, or of one: account by account, newest first.
+    /// Returns a page of the sender IDs of all accounts, or of one: account by account, newest
+    /// first.
     pub async fn list(
         self,
         account: Option<AccountId>,

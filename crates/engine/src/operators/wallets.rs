@@ -16,7 +16,8 @@ pub struct Wallets {
 }
 
 impl Wallets {
-    /// Adds credit. A reference credits once: the same again changes nothing, another amount is refused.
+    /// Adds credit. A reference credits once: the same again changes nothing, another amount is
+    /// refused.
     pub async fn credit(
         self,
         id: AccountId,
@@ -30,7 +31,8 @@ impl Wallets {
         outcome(&self.store, id, amount, component, credited).await
     }
 
-    /// Takes back credit, never more than the component holds. A reference counts once, as with [`Self::credit`].
+    /// Takes back credit, never more than the component holds. A reference counts once, as with
+    /// [`Self::credit`].
     pub async fn debit(
         self,
         id: AccountId,
@@ -49,8 +51,8 @@ impl Wallets {
         outcome(&self.store, id, amount, component, credited).await
     }
 
-    /// Returns a page of the ledger entries of an account. The newest message or credit comes first, and a refund stands
-    /// with the charge of its message.
+    /// Returns a page of the ledger entries of an account. The newest message or credit comes
+    /// first, and a refund stands with the charge of its message.
     pub async fn statement(
         self,
         id: AccountId,

@@ -37,7 +37,8 @@ pub(crate) struct GroupCommit {
 }
 
 impl CommitPermit {
-    /// Runs the commit that the permit was taken for. A slow commit gives the permit up, unless another slow one runs.
+    /// Runs the commit that the permit was taken for. A slow commit gives the permit up, unless
+    /// another slow one runs.
     pub(crate) async fn during<T>(self, commit: impl Future<Output = T>) -> T {
         let mut commit = pin!(commit);
         if let Ok(done) = timeout(SLOW_COMMIT_TIMEOUT, commit.as_mut()).await {

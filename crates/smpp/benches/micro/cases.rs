@@ -1,4 +1,4 @@
-//! The measured cases, for time and for allocations alike.
+//! The measured cases, for time and allocations.
 
 #![expect(
     clippy::unwrap_used,
@@ -17,7 +17,7 @@ pub(crate) trait Measure {
     fn case<T>(&mut self, name: &str, work: impl FnMut() -> T);
 }
 
-/// A page as it is sent: 200 octets on the wire.
+/// A typical page of 200 octets on the wire.
 pub(crate) fn submit() -> SubmitSm {
     SubmitSm {
         source: Address::alphanumeric("Ogene"),
@@ -29,7 +29,7 @@ pub(crate) fn submit() -> SubmitSm {
     }
 }
 
-/// A receipt with a text in full and the parameters that most carriers add.
+/// A receipt with a complete text and the usual parameters.
 fn receipt() -> DeliverSm {
     let text = "id:0123456789abcdef sub:001 dlvrd:001 submit date:2611071201 done date:2611071203 \
         stat:DELIVRD err:000 text:Your order has been";
@@ -46,7 +46,7 @@ fn receipt() -> DeliverSm {
     }
 }
 
-/// The octets of a PDU.
+/// The encoded form of a PDU.
 pub(crate) fn wire(pdu: &Pdu<'_>) -> Vec<u8> {
     let mut out = Vec::new();
     encode(&mut out, CommandStatus::ROK, 1, pdu).unwrap();
@@ -58,7 +58,7 @@ fn read(octets: &[u8]) -> Pdu<'_> {
     decode(frame.header.command, frame.body).unwrap()
 }
 
-/// Into a buffer that many PDUs share, as connections do.
+/// Encodes into a buffer of many PDUs, as connections do.
 fn write(out: &mut Vec<u8>, pdu: &Pdu<'_>) {
     if out.len() > 60_000 {
         out.clear();

@@ -1,8 +1,8 @@
-//! How long the codec and the receipt parser take: `cargo bench -p smpp`, or in short
-//! `cargo bench -p smpp -- --quick`. The allocations of the same cases are a test: `allocations.rs`.
+//! Benchmarks of the codec and the receipt parser: `cargo bench -p smpp`, or faster `cargo bench -p
+//! smpp -- --quick`. A test counts the allocations of the same cases (`allocations.rs`).
 //!
-//! Another implementation is measured beside ours, because the machine counts more than the code: it is
-//! the ratio of both that can be compared between machines.
+//! Another implementation is measured too. The ratio of both can be compared between machines, and
+//! the times cannot.
 
 mod cases;
 
@@ -25,7 +25,7 @@ fn ours(criterion: &mut Criterion) {
     cases::measure(criterion);
 }
 
-/// The buffers are kept and filled again, so that only decoding and encoding are measured.
+/// The buffers are reused, so that only decoding and encoding are measured.
 fn rusmpp(criterion: &mut Criterion) {
     let octets = cases::wire(&Pdu::Submit(Sm::of(&cases::submit())));
     let (mut input, mut out) = (BytesMut::new(), BytesMut::with_capacity(1 << 16));

@@ -3,7 +3,7 @@
 use super::event::Submit;
 use crate::status::CommandStatus;
 
-/// The part of the inbox that the task takes at a time.
+/// Commands that the task has taken from its inbox.
 #[derive(Debug, Default)]
 pub(super) struct Commands {
     pub(super) submits: Vec<Submit>,

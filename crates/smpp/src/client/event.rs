@@ -1,4 +1,4 @@
-//! The submits that a client's session takes, and the events that it returns.
+//! The submits and events of a client's session.
 
 use crate::pdu::{DeliverSm, SubmitSm};
 use crate::status::CommandStatus;
@@ -7,53 +7,55 @@ use std::fmt;
 /// The SMSC that answered the bind.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Peer {
-    /// The name that the SMSC gives itself.
+    /// The `system_id` of the SMSC.
     pub system_id: String,
-    /// The version it speaks; absent means 3.3 (or an SMSC that names none).
+    /// Its SMPP version. `None` means 3.3, or an SMSC that does not announce one.
     pub interface_version: Option<u8>,
 }
 
 /// A message to submit.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Submit {
-    /// The caller's mark; comes back in [`Event::Submitted`].
+    /// A number of the caller's choice, which [`Event::Submitted`] returns.
     pub tag: u64,
     /// The message.
     pub pdu: SubmitSm,
 }
 
-/// The outcome of a submit. `NotSent` and `Unknown` must never be taken for one another.
+/// The outcome of a submit. `NotSent` and `Unknown` must never be confused.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum SubmitOutcome {
-    /// The SMSC took it.
+    /// The SMSC accepted the message.
     Accepted {
-        /// Its id there, which receipts will name; empty when the SMSC gave none.
+        /// The message id of the SMSC, which its receipts name. It is empty if the SMSC returned
+        /// none.
         message_id: String,
     },
-    /// The SMSC refused it; or it cannot be put on the wire, and the status names the reason.
+    /// The SMSC rejected the message. If it could not be encoded, the status names the invalid
+    /// field.
     Rejected(CommandStatus),
-    /// Not one octet of it was handed to the transport: it may be sent again without a doubt.
+    /// No octet of the message was written, so a repetition cannot be a duplicate.
     NotSent,
-    /// It was written, even partly, and no response came: the SMSC may have it.
+    /// The message was written at least in part, and no response arrived. The SMSC may have it.
     Unknown,
 }
 
-/// Why a session ended.
+/// The reason why a session ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum CloseReason {
-    /// We unbound, and the peer agreed (or did not answer in time).
+    /// This side unbound, and the peer agreed or did not answer in time.
     Unbound,
     /// The peer unbound.
     PeerUnbound,
     /// The peer closed the connection.
     PeerClosed,
-    /// The peer did not answer a probe, or did not read what was sent.
+    /// The peer did not answer an `enquire_link`, or did not read the written data.
     HalfOpen,
     /// Reading or writing failed.
     Io(std::io::ErrorKind),
-    /// A broken `command_length`: the stream is out of step.
+    /// The peer sent an impossible `command_length`, so frames cannot be told apart any more.
     Protocol,
-    /// The task was dropped before its end, with the runtime.
+    /// The runtime dropped the task of the session.
     Aborted,
 }
 
@@ -74,16 +76,16 @@ impl fmt::Display for CloseReason {
 /// An event of a session. The last event is `Closed`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Event {
-    /// A submit has its outcome: exactly one per submit, also when the connection dies.
+    /// The outcome of a submit. Each submit has exactly one, even if the connection is lost.
     Submitted {
-        /// The caller's mark.
+        /// The tag of the submit.
         tag: u64,
         /// The outcome.
         outcome: SubmitOutcome,
     },
-    /// A message or a receipt came; answer it with [`crate::Session::answer`] once its effect is durable.
+    /// A message or receipt. Answer it with [`crate::Session::answer`] once its effect is durable.
     Deliver {
-        /// Names it in the answer.
+        /// The sequence number for the answer.
         sequence: u32,
         /// The message.
         deliver: Box<DeliverSm>,
@@ -92,21 +94,21 @@ pub enum Event {
     Closed(CloseReason),
 }
 
-/// The counts of a session since its bind.
+/// The counters of a session since its bind.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Counters {
-    /// `submit_sm` encoded.
+    /// Encoded `submit_sm`.
     pub submits: u64,
-    /// Responses that met their request.
+    /// Responses that matched their request.
     pub responses: u64,
-    /// `deliver_sm` and `data_sm` taken.
+    /// Received `deliver_sm` and `data_sm`.
     pub delivers: u64,
-    /// Responses that came after their time-out.
+    /// Responses that arrived after their timeout.
     pub late_responses: u64,
-    /// Responses to nothing that was asked.
+    /// Responses that match no request.
     pub unmatched_responses: u64,
-    /// PDUs that were malformed, unknown or out of place, and skipped.
+    /// Skipped PDUs that were malformed, unknown or not allowed in their state.
     pub odd_pdus: u64,
-    /// Responses that never came in time.
+    /// Requests whose response timed out.
     pub timeouts: u64,
 }

@@ -1,4 +1,4 @@
-//! From a connected stream to a session: the bind (SMPP 3.4, section 4.1).
+//! The bind, which makes a session of a connected stream (SMPP 3.4, section 4.1).
 
 use super::event::Peer;
 use super::link::Link;
@@ -18,34 +18,34 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpStream, ToSocketAddrs};
 use tokio::time::{Instant, timeout};
 
-/// SMPP 3.4.
+/// The `interface_version` of SMPP 3.4.
 const INTERFACE_VERSION: u8 = 0x34;
 /// The sequence number of the bind itself.
 const BIND_SEQUENCE: u32 = 1;
-/// How much may come before the response to the bind.
+/// Maximum number of octets before the response to the bind.
 const MAX_EARLY_OCTETS: usize = 256 * 1024;
 
-/// Why there is no session.
+/// The reason why the bind failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
-    /// The SMSC answered, and did not agree.
+    /// The SMSC rejected the bind.
     #[error("the bind was refused with {0}")]
     Refused(CommandStatus),
     /// The SMSC closed the connection instead of answering.
     #[error("the connection was closed before the bind was answered")]
     Closed,
-    /// No answer, or from [`connect`] no connection, within `bind_timeout`.
+    /// The bind timed out, or with [`connect`] the connection did.
     #[error("the bind was not answered in time")]
     TimedOut,
     /// The connection failed.
     #[error("the connection failed: {0}")]
     Io(#[from] io::Error),
-    /// The answer was not SMPP, or our own options do not fit into it.
+    /// The peer does not speak SMPP, or our options do not fit into a bind.
     #[error("{0}")]
     Protocol(&'static str),
 }
 
-/// Connects over TCP, without Nagle's delay, and binds; each within `bind_timeout`.
+/// Connects over TCP without Nagle's delay, and binds. Each step has the timeout `bind_timeout`.
 pub async fn connect(
     address: impl ToSocketAddrs,
     options: &BindOptions,
@@ -64,7 +64,7 @@ pub async fn bind<S>(
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let shaken = timeout(options.bind_timeout, shake(&mut stream, options)).await;
+    let shaken = timeout(options.bind_timeout, exchange_bind(&mut stream, options)).await;
     let shaken = shaken.map_err(|_| BindError::TimedOut)??;
     let send_tlvs = options.always_send_tlvs
         || shaken
@@ -79,16 +79,16 @@ where
     Ok((session, events))
 }
 
-/// The results of the handshake.
-struct Shaken {
+/// The result of the handshake.
+struct Handshake {
     peer: Peer,
-    /// The octets that were read behind the response.
+    /// Octets that were read after the response.
     input: FrameBuffer,
-    /// Whole PDUs that came before it.
+    /// Complete PDUs that arrived before the response.
     early: Vec<u8>,
 }
 
-async fn shake<S>(stream: &mut S, options: &BindOptions) -> Result<Shaken, BindError>
+async fn exchange_bind<S>(stream: &mut S, options: &BindOptions) -> Result<Handshake, BindError>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
@@ -101,8 +101,8 @@ where
         let next = input.next_frame();
         match next.map_err(|_| BindError::Protocol("the peer does not speak SMPP"))? {
             Some(frame) => {
-                if let Some(peer) = understand(&frame, &mut answers, &mut early)? {
-                    return Ok(Shaken { peer, input, early });
+                if let Some(peer) = handle_frame(&frame, &mut answers, &mut early)? {
+                    return Ok(Handshake { peer, input, early });
                 }
             }
             None => {
@@ -123,8 +123,9 @@ where
     }
 }
 
-/// The peer, when this frame is the response to the bind. Probes are answered, all else is kept.
-fn understand(
+/// Returns the peer if the frame is the response to the bind. An `enquire_link` is answered, and
+/// any other PDU is kept.
+fn handle_frame(
     frame: &Frame<'_>,
     answers: &mut Vec<u8>,
     early: &mut Vec<u8>,
@@ -152,11 +153,11 @@ fn understand(
     }
 }
 
-/// Keeps a frame as the octets it was read from.
+/// Keeps a frame in its encoded form.
 fn write_back(frame: &Frame<'_>, early: &mut Vec<u8>) {
     let header = frame.header;
     let pdu = Pdu::Other(header.command, frame.body);
-    // A frame that was read is never longer than one that may be written.
+    // A frame that was read fits into a frame that may be written.
     let _ = encode(early, header.status, header.sequence, &pdu);
 }
 

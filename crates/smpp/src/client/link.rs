@@ -1,10 +1,10 @@
-//! The rules of a session, without any input or output: frames, commands and time go in, octets
-//! and events come out.
+//! The state machine of a session, without input and output. Frames, commands and times go in,
+//! octets and events come out.
 
 use super::commands::Commands;
 use super::event::{CloseReason, Counters, Event, Submit, SubmitOutcome};
 use super::options::{BindOptions, MAX_WINDOW};
-use super::remembered::Remembered;
+use super::remembered::SequenceSet;
 use super::state::State;
 use super::window::{Entry, Window};
 use crate::codec::{self, Malformed, Pdu, Sm, encode, encode_empty};
@@ -18,21 +18,22 @@ use crate::tlv::{Tlvs, tag};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// No more submits are encoded while this much waits to be written.
+/// Size of the unwritten output from which no further submits are encoded.
 const MAX_UNWRITTEN_SUBMIT_OCTETS: usize = 256 * 1024;
-/// How long the response to `unbind` is waited for: nothing depends on it.
+/// Timeout of the response to our `unbind`. Nothing depends on it.
 const UNBIND_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long the last octets may take to leave.
+/// Timeout of the last writes.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
-/// How long open responses are waited for after the peer's `unbind`, before it is answered and once more after that.
+/// Longest wait for open responses after an `unbind` of the peer, once before it is answered and
+/// once after.
 const PEER_UNBIND_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// One session's state.
+/// The state of one session.
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) output: Output,
     pub(super) events: Vec<Event>,
-    /// Octets that the `deliver_sm` among the events take in memory.
+    /// Memory of the `deliver_sm` among the events, in octets.
     pub(super) event_octets: usize,
     pub(super) counters: Counters,
     window: Window,
@@ -40,9 +41,9 @@ pub(super) struct Link {
     response_timeout: Duration,
     send_tlvs: bool,
     probe: Probe,
-    /// `data_sm` that wait for their answer, which differs from that of `deliver_sm`.
-    data_sequences: Remembered,
-    timed_out: Remembered,
+    /// Sequence numbers of unanswered `data_sm`, whose response differs from that of `deliver_sm`.
+    data_sequences: SequenceSet,
+    timed_out: SequenceSet,
 }
 
 impl Link {
@@ -59,47 +60,52 @@ impl Link {
             response_timeout: options.response_timeout,
             send_tlvs,
             probe: Probe::new(options.enquire_link, options.response_timeout, now),
-            data_sequences: Remembered::default(),
-            timed_out: Remembered::default(),
+            data_sequences: SequenceSet::default(),
+            timed_out: SequenceSet::default(),
         }
     }
 
-    /// How many submits may be encoded now.
-    pub(super) fn room(&self) -> usize {
-        // A connection that may be dead gets no more than it has: all of it would be in doubt.
+    /// Returns how many submits may be encoded now.
+    pub(super) fn available(&self) -> usize {
+        // A connection that may be dead gets no further submits, because they would all be in
+        // doubt.
         let takes_more = matches!(self.state, State::Open)
             && !self.is_silent()
             && self.output.waiting() < MAX_UNWRITTEN_SUBMIT_OCTETS;
-        if takes_more { self.window.room() } else { 0 }
+        if takes_more {
+            self.window.available()
+        } else {
+            0
+        }
     }
 
-    /// Returns whether the peer asked to unbind: no submit will be encoded any more.
+    /// Returns `true` if the peer asked to unbind, so that no further submit is encoded.
     pub(super) fn is_unbound_by_peer(&self) -> bool {
         matches!(self.state, State::PeerUnbinding(..))
     }
 
-    /// How many submits are unanswered.
+    /// Returns the number of unanswered submits.
     pub(super) fn outstanding(&self) -> usize {
         self.window.open()
     }
 
-    /// Returns whether a probe is out, and nothing came since.
+    /// Returns `true` if an `enquire_link` is unanswered and nothing else arrived since.
     pub(super) fn is_silent(&self) -> bool {
         self.probe.is_out()
     }
 
-    /// Any octet is a sign of life.
+    /// Records that the peer is alive. Any octet is proof of that.
     pub(super) fn note_received(&mut self, now: Instant) {
         self.probe.note_received(now);
     }
 
-    /// Nothing was read for that long, by our own choice: the peer shall not pay for it.
+    /// Extends all timeouts by a pause in which this side did not read.
     pub(super) fn postpone(&mut self, pause: Duration) {
         self.window.postpone(pause);
         self.probe.postpone(pause);
     }
 
-    /// Writes answers and submits, and begins to end when that is asked.
+    /// Encodes answers and submits, and begins to unbind if that was requested.
     pub(super) fn apply_commands(&mut self, commands: &mut Commands, now: Instant) {
         for (sequence, status) in commands.answers.drain(..) {
             self.answer(sequence, status);
@@ -116,13 +122,13 @@ impl Link {
         }
     }
 
-    /// Gives back a submit that was never encoded.
-    pub(super) fn give_back(&mut self, submit: &Submit) {
+    /// Returns a submit that was never encoded.
+    pub(super) fn return_unsent(&mut self, submit: &Submit) {
         self.settle(submit.tag, SubmitOutcome::NotSent);
     }
 
-    /// Acts on everything that is due. Call it only when everything readable was read: a slow reader would otherwise
-    /// make time-outs of its own, and duplicates with them.
+    /// Performs everything that is due. All readable data must be read first, or slow reads would
+    /// cause timeouts and thereby duplicates.
     pub(super) fn on_time(&mut self, now: Instant) {
         let due = self.window.deadline(self.response_timeout);
         let missed = due.is_some_and(|due| due <= now);
@@ -146,7 +152,7 @@ impl Link {
         }
     }
 
-    /// When `on_time` or `ended` may have something to do.
+    /// Returns the time of the next call of `on_time` or `ended`.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let alive = self.probe.deadline().filter(|_| self.state.is_probed());
         let response = self.window.deadline(self.response_timeout);
@@ -156,12 +162,13 @@ impl Link {
             .min()
     }
 
-    /// The session is to end for this reason, at that time at the latest. The first reason counts.
+    /// Ends the session for this reason, at `at` at the latest. The first reason is kept.
     pub(super) fn leave(&mut self, reason: CloseReason, at: Instant) {
         self.state = self.state.leaving(reason, at);
     }
 
-    /// The peer asked to unbind: many close as soon as that is answered, so what they still owe comes first.
+    /// Handles `unbind` of the peer. Many peers close after our answer, so open responses are
+    /// awaited first.
     fn on_unbind(&mut self, sequence: u32, now: Instant) {
         match self.state {
             State::Open | State::Draining(_) if self.window.open() > 0 => {
@@ -181,13 +188,14 @@ impl Link {
         self.leave(CloseReason::PeerUnbound, now + PEER_UNBIND_TIMEOUT);
     }
 
-    /// The stream is out of step: the peer gets a nack, and the session ends.
+    /// Answers an impossible length with a `generic_nack`, and ends the session.
     pub(super) fn on_broken_length(&mut self, now: Instant) {
         self.empty(Command::GENERIC_NACK, CommandStatus::RINVCMDLEN, 0);
         self.leave(CloseReason::Protocol, now + FLUSH_TIMEOUT);
     }
 
-    /// Returns whether the session is over, and why. `drained`: nothing is readable any more.
+    /// Returns the reason if the session is over. `drained` is `true` if nothing is readable any
+    /// more.
     pub(super) fn ended(&self, drained: bool, now: Instant) -> Option<CloseReason> {
         let State::Leaving(reason, at) = self.state else {
             return None;
@@ -251,14 +259,14 @@ impl Link {
             if entry.start < sent {
                 self.timed_out.insert(entry.sequence);
             } else {
-                // The peer did not read for as long as a response may take.
+                // The peer did not read for a whole response timeout.
                 self.leave(CloseReason::HalfOpen, now);
             }
             self.lose(&entry);
         }
     }
 
-    /// Probes a link that is silent for long, or for as long as a response may take where one was missed.
+    /// Sends an `enquire_link` if the link was silent for long, or since a missed response.
     fn probe(&mut self, missed: bool, now: Instant) {
         match self.probe.step(missed, now) {
             ProbeStep::Wait => {}
@@ -270,7 +278,7 @@ impl Link {
         }
     }
 
-    /// The connection, or the time, ended before the response came.
+    /// Settles a request whose response will not arrive.
     fn lose(&mut self, entry: &Entry) {
         let outcome = if entry.start < self.output.sent() {
             SubmitOutcome::Unknown
@@ -304,7 +312,7 @@ impl Link {
             Ok(Pdu::UnbindResp) if matches!(self.state, State::Unbinding(_)) => {
                 self.leave(CloseReason::Unbound, now + FLUSH_TIMEOUT);
             }
-            // They carry no more than a sign of life.
+            // These PDUs only prove that the peer is alive.
             Ok(
                 Pdu::EnquireLinkResp
                 | Pdu::Other(Command::OUTBIND | Command::ALERT_NOTIFICATION, _),
@@ -344,7 +352,7 @@ impl Link {
                 self.counters.responses += 1;
                 self.settle(entry.tag, SubmitOutcome::Rejected(header.status.of_nack()));
             }
-            // A peer that does not know unbind is as good as unbound.
+            // A peer without `unbind` counts as unbound.
             None if matches!(self.state, State::Unbinding(_)) => {
                 self.leave(CloseReason::Unbound, now + FLUSH_TIMEOUT);
             }
@@ -374,7 +382,7 @@ impl Link {
         self.empty(header.command.response(), status, header.sequence);
     }
 
-    /// Answers an odd request with its own response; odd responses are only counted.
+    /// Answers an invalid request with its own response. Invalid responses are only counted.
     fn refuse(&mut self, header: Header, status: CommandStatus) {
         self.counters.odd_pdus += 1;
         if !header.command.is_response() {

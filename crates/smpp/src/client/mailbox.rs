@@ -1,4 +1,4 @@
-//! The queues between callers and the task of a session: one each way, and nothing per message.
+//! The queues between the callers and the task of a session, one in each direction.
 
 use super::commands::Commands;
 use super::event::{CloseReason, Counters, Event, Peer, Submit, SubmitOutcome};
@@ -10,19 +10,19 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// The most submits that a session queues. A caller that follows the window stays far below.
+/// Maximum number of queued submits. A caller that follows the window stays far below.
 pub const MAX_QUEUED: usize = 100_000;
-/// Reading stops while `deliver_sm` that take this many octets in memory wait for the caller, who may have some such heaps
-/// in a queue of its own.
+/// Memory of unread `deliver_sm` from which the connection is not read any more (back pressure).
+/// The caller may queue several times this size.
 pub(super) const MAX_UNREAD_OCTETS: usize = 512 * 1024;
 
-/// The caller's end of a session. Clones share the connection.
+/// The caller's side of a session. Clones share the connection.
 #[derive(Clone, Debug)]
 pub struct Session {
     mailbox: Arc<Mailbox>,
 }
 
-/// The events of a session. Dropping it unbinds: nobody would read the outcomes.
+/// The events of a session. Dropping it unbinds, since nobody could read further outcomes.
 #[derive(Debug)]
 pub struct EventStream {
     mailbox: Arc<Mailbox>,
@@ -38,7 +38,7 @@ pub(super) struct Mailbox {
     peer: Peer,
 }
 
-/// From the callers to the task.
+/// Commands from the callers to the task.
 #[derive(Debug, Default)]
 struct Inbox {
     submits: VecDeque<Submit>,
@@ -48,22 +48,22 @@ struct Inbox {
     task: Option<Waker>,
 }
 
-/// From the task to the reader of the events.
+/// Events from the task to their reader.
 #[derive(Debug, Default)]
 struct Outbox {
     events: Vec<Event>,
-    /// Octets that the `deliver_sm` among the events take in memory.
+    /// Memory of the `deliver_sm` among the events, in octets.
     unread_octets: usize,
     counters: Counters,
     finished: bool,
-    /// The reader was dropped: events would only pile up.
+    /// `true` once the reader was dropped. Further events are discarded.
     abandoned: bool,
     reader: Option<Waker>,
 }
 
 impl Session {
-    /// Queues messages; never waits. They are given back when the session is closed or closing, when
-    /// it is bound to receive only, or when [`MAX_QUEUED`] are waiting.
+    /// Queues messages without waiting. They are returned if the session is closed or closing, if
+    /// it is a receiver, or if [`MAX_QUEUED`] are queued.
     pub fn submit(&self, submits: Vec<Submit>) -> Result<(), Vec<Submit>> {
         let mut inbox = lock(&self.mailbox.inbox);
         let full = inbox.submits.len() + submits.len() > MAX_QUEUED;
@@ -75,8 +75,8 @@ impl Session {
         Ok(())
     }
 
-    /// Answers `deliver_sm` and `data_sm` by the sequence numbers they came with. Without effect
-    /// once the session is closed: the peer will deliver them again.
+    /// Answers `deliver_sm` and `data_sm` by their sequence numbers. After the end of the session
+    /// this has no effect, and the peer delivers them again.
     pub fn answer(&self, answers: Vec<(u32, CommandStatus)>) {
         let mut inbox = lock(&self.mailbox.inbox);
         if !inbox.closed {
@@ -85,52 +85,53 @@ impl Session {
         }
     }
 
-    /// Ends the session in order: what is queued comes back as `NotSent`, open responses are waited
-    /// for, then it unbinds and closes. The `Closed` event follows when that is done.
+    /// Ends the session. Queued submits return as `NotSent`, and open responses are awaited. Then
+    /// the session unbinds and closes, and the `Closed` event follows.
     pub fn unbind(&self) {
         self.mailbox.unbind();
     }
 
-    /// How many submits are unanswered.
+    /// Returns the number of unanswered submits.
     pub fn outstanding(&self) -> usize {
         self.mailbox.outstanding.load(Ordering::Relaxed)
     }
 
-    /// How many submits wait for a place in the window.
+    /// Returns the number of queued submits.
     pub fn queued(&self) -> usize {
         lock(&self.mailbox.inbox).submits.len()
     }
 
-    /// How many submits are queued or unanswered: what is on its way from the queue into the window is counted, once.
+    /// Returns the number of submits that are queued or unanswered. A submit on its way from the
+    /// queue to the window counts once.
     pub fn load(&self) -> usize {
         let inbox = lock(&self.mailbox.inbox);
         inbox.submits.len() + self.outstanding()
     }
 
-    /// Returns whether the peer is being probed and was silent since: submits wait until it answers.
+    /// Returns `true` if an `enquire_link` is unanswered. Submits wait for the answer.
     pub fn is_silent(&self) -> bool {
         self.mailbox.silent.load(Ordering::Relaxed)
     }
 
-    /// Returns whether nothing can be submitted any more.
+    /// Returns `true` if nothing can be submitted any more.
     pub fn is_closed(&self) -> bool {
         let inbox = lock(&self.mailbox.inbox);
         inbox.closed || inbox.unbind
     }
 
-    /// The counts so far.
+    /// Returns the counters.
     pub fn counters(&self) -> Counters {
         lock(&self.mailbox.outbox).counters
     }
 
-    /// The SMSC that answered the bind.
+    /// Returns the SMSC that answered the bind.
     pub fn peer(&self) -> &Peer {
         &self.mailbox.peer
     }
 }
 
 impl EventStream {
-    /// All events since the last call, at least one; `None` after `Closed` was given.
+    /// Returns all events since the last call, at least one. Returns `None` after `Closed`.
     pub async fn next(&mut self) -> Option<Vec<Event>> {
         poll_fn(|cx| self.poll_next(cx)).await
     }
@@ -191,11 +192,11 @@ impl Mailbox {
         wake(inbox);
     }
 
-    /// Takes all commands, and at most `room` submits; the task is woken when there are more.
+    /// Takes all commands, and at most `room` submits. The task is woken when there are more.
     pub(super) fn take(&self, room: usize, commands: &mut Commands, cx: &Context<'_>) {
         let mut inbox = lock(&self.inbox);
         let count = room.min(inbox.submits.len());
-        // Until the task publishes the number that is outstanding in fact, which may be much later.
+        // This estimate holds until the task publishes the real number.
         self.outstanding.fetch_add(count, Ordering::Relaxed);
         commands.submits.extend(inbox.submits.drain(..count));
         commands.answers.append(&mut inbox.answers);
@@ -206,16 +207,16 @@ impl Mailbox {
         }
     }
 
-    /// Takes everything that was never looked at, and lets nothing more in.
+    /// Takes all queued submits, and accepts no further ones.
     pub(super) fn stop_submits(&self) -> VecDeque<Submit> {
         let mut inbox = lock(&self.inbox);
         inbox.unbind = true;
         std::mem::take(&mut inbox.submits)
     }
 
-    /// Hands the link's events to the reader, unless that is gone.
+    /// Passes the events of the link to the reader, if there still is one.
     pub(super) fn publish(&self, link: &mut Link, outstanding: usize) {
-        // Before the events: who reads them may ask at once what is outstanding.
+        // The number is published before the events, because their reader may use it at once.
         self.outstanding.store(outstanding, Ordering::Relaxed);
         self.silent.store(link.is_silent(), Ordering::Relaxed);
         let octets = std::mem::take(&mut link.event_octets);
@@ -237,7 +238,7 @@ impl Mailbox {
         wake_reader(outbox);
     }
 
-    /// Octets of `deliver_sm` that the reader has not taken.
+    /// Returns the memory of unread `deliver_sm`, in octets.
     pub(super) fn unread_octets(&self) -> usize {
         lock(&self.outbox).unread_octets
     }
@@ -271,7 +272,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Wakes the task after the lock is released, so that it does not run into it.
+/// Wakes the task after the lock was released, so that it does not block on it.
 fn wake(inbox: MutexGuard<'_, Inbox>) {
     let waker = inbox.task.clone();
     drop(inbox);
@@ -294,7 +295,7 @@ mod tests {
     use crate::pdu::SubmitSm;
 
     #[test]
-    fn submits_that_are_on_their_way_into_the_window_are_counted() {
+    fn submits_between_queue_and_window_are_counted() {
         let (mailbox, session, _events) = Mailbox::open(true, Peer::default());
         let pdu = SubmitSm::default;
         let submits = (0..3).map(|tag| Submit { tag, pdu: pdu() });

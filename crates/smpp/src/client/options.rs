@@ -1,39 +1,40 @@
-//! How a client binds, and how its session behaves.
+//! The options of a bind and its session.
 
 use crate::pdu::BindKind;
 use std::fmt;
 use std::time::Duration;
 
-/// The largest window that is granted: more unanswered requests than this serve no carrier.
+/// Largest allowed window. No carrier accepts more unanswered requests.
 pub const MAX_WINDOW: usize = 10_000;
 
-/// How to bind, and how to behave then.
+/// The options of a bind and its session.
 #[derive(Clone)]
 pub struct BindOptions {
     /// The kind of the connection.
     pub kind: BindKind,
-    /// The name of this client; at most 15 octets.
+    /// The `system_id` of this client, at most 15 octets.
     pub system_id: String,
-    /// At most [`MAX_PASSWORD_OCTETS`](crate::MAX_PASSWORD_OCTETS).
+    /// The password, at most [`MAX_PASSWORD_OCTETS`](crate::MAX_PASSWORD_OCTETS).
     pub password: String,
-    /// Usually empty; at most 12 octets.
+    /// The `system_type`, usually empty, at most 12 octets.
     pub system_type: String,
-    /// Type of number of the addresses served; 0 normally.
+    /// Type of number of the served addresses, usually 0.
     pub addr_ton: u8,
-    /// Numbering plan of the addresses served; 0 normally.
+    /// Numbering plan of the served addresses, usually 0.
     pub addr_npi: u8,
-    /// Usually empty; at most 40 octets.
+    /// The served addresses, usually empty, at most 40 octets.
     pub address_range: String,
-    /// How many requests may be unanswered at a time: 1 to [`MAX_WINDOW`].
+    /// Size of the in-flight window, from 1 to [`MAX_WINDOW`].
     pub window: usize,
-    /// After how long a silence the link is probed; zero: never. Sooner where a response was missed in silence. Until
-    /// something comes nothing more is submitted.
+    /// Idle time after which an `enquire_link` is sent, or zero for never. It is sent earlier after
+    /// a missed response. No further submits are sent until the peer answers.
     pub enquire_link: Duration,
-    /// How long a response, also to a probe, is waited for.
+    /// Timeout of a response, also to an `enquire_link`.
     pub response_timeout: Duration,
-    /// How long the response to the bind is waited for, and by [`crate::connect`] the connection before it.
+    /// Timeout of the response to the bind. With [`crate::connect`], it is also the timeout of the
+    /// connection.
     pub bind_timeout: Duration,
-    /// Send optional parameters also to a peer that does not announce version 3.4.
+    /// `true` sends optional parameters also to a peer that does not announce version 3.4.
     pub always_send_tlvs: bool,
 }
 
@@ -56,7 +57,7 @@ impl Default for BindOptions {
     }
 }
 
-/// Without the password.
+/// The password is left out.
 impl fmt::Debug for BindOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("BindOptions")

@@ -1,24 +1,25 @@
-//! How far a client's session is on its way from bind to close.
+//! The states of a client's session.
 
 use super::event::CloseReason;
 use tokio::time::Instant;
 
-/// How far the session is on its way from bind to close.
+/// The state of a session between bind and close.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
     Open,
-    /// No new submits; open responses are waited for until then.
+    /// No further submits are sent, and open responses are awaited until then.
     Draining(Instant),
-    /// `unbind` is out; its response is waited for until then.
+    /// `unbind` was sent, and its response is awaited until then.
     Unbinding(Instant),
-    /// The peer asked to unbind with this sequence number. It is answered once all submits are, or at that time.
+    /// The peer sent `unbind` with this sequence number. It is answered after the open responses,
+    /// or at that time.
     PeerUnbinding(u32, Instant),
-    /// Over, once what is readable was read and what is answered was written, or at that time.
+    /// The session ends after the last reads and writes, or at that time.
     Leaving(CloseReason, Instant),
 }
 
 impl State {
-    /// The time at which this state ends by itself.
+    /// Returns the time at which this state ends by itself.
     pub(super) const fn deadline(self) -> Option<Instant> {
         match self {
             Self::Open => None,
@@ -29,17 +30,18 @@ impl State {
         }
     }
 
-    /// Returns whether the peer is expected to be alive, and is probed.
+    /// Returns `true` if the peer must answer `enquire_link` in this state.
     pub(super) const fn is_probed(self) -> bool {
         matches!(self, Self::Open | Self::Draining(_))
     }
 
-    /// The session is to end for this reason, at that time at the latest. The first reason counts.
+    /// Returns the state of a session that ends for this reason, at `at` at the latest. The first
+    /// reason is kept.
     #[must_use]
     pub(super) fn leaving(self, reason: CloseReason, at: Instant) -> Self {
         match (self, reason) {
             (Self::Leaving(first, until), _) => Self::Leaving(first, until.min(at)),
-            // After our own unbind, peers hang up in many ways.
+            // After our own unbind, peers close the connection in many ways.
             (Self::Unbinding(_), CloseReason::PeerClosed | CloseReason::PeerUnbound) => {
                 Self::Leaving(CloseReason::Unbound, at)
             }

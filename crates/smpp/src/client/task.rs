@@ -1,4 +1,4 @@
-//! The task of a session: moves octets between the socket and the link, and nothing else.
+//! The task of a session: it only moves octets between the socket and the link.
 
 use super::commands::Commands;
 use super::event::{CloseReason, Submit};
@@ -13,11 +13,12 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Reading stops while this many octets wait to be written: the peer asks, but does not listen.
+/// Size of the unwritten output from which the connection is not read any more, because the peer
+/// does not read either.
 const MAX_UNWRITTEN_OCTETS: usize = 1024 * 1024;
-/// Rounds before other tasks get their turn.
+/// Maximum number of rounds before the task yields.
 const MAX_ROUNDS: usize = 32;
-/// How long the timer sleeps when nothing is due.
+/// Duration of the timer when nothing is due.
 const IDLE_TIMEOUT: Duration = Duration::from_hours(1);
 
 pub(super) struct Task<S> {
@@ -27,9 +28,9 @@ pub(super) struct Task<S> {
     mailbox: Arc<Mailbox>,
     commands: Commands,
     timer: Pin<Box<Sleep>>,
-    /// Since when the caller is behind: reading waits for it, and time stands still.
+    /// The time since which the caller is behind. Reads and timeouts are suspended meanwhile.
     behind_since: Option<Instant>,
-    /// The last read found nothing.
+    /// `true` if the last read returned nothing.
     drained: bool,
     ended: bool,
 }
@@ -49,7 +50,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
         }
     }
 
-    /// PDUs that came before the response to the bind, and those that were read together with it.
+    /// Handles PDUs that arrived before the response to the bind, and PDUs that were read together
+    /// with it.
     pub(super) fn take_early(&mut self, mut octets: &[u8]) {
         let now = Instant::now();
         while let Ok(Some(frame)) = first_frame(octets) {
@@ -59,11 +61,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
         self.handle_frames(now);
     }
 
-    /// Ready when the session is over.
+    /// Returns `Ready` when the session is over.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         for _ in 0..MAX_ROUNDS {
             let now = Instant::now();
-            // Responses come before everything else: they make room in the window.
+            // Responses are read first, because they free the window.
             let read = self.read(cx, now);
             self.apply_commands(cx, now);
             if self.drained {
@@ -84,14 +86,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
         Poll::Pending
     }
 
-    /// Reads once and handles every whole PDU. False: nothing was there.
+    /// Reads once and handles every complete PDU. Returns `false` if nothing was read.
     fn read(&mut self, cx: &mut Context<'_>, now: Instant) -> bool {
         self.drained = false;
         if self.is_behind(now) {
             return false;
         }
         if self.link.output.waiting() >= MAX_UNWRITTEN_OCTETS {
-            // For a peer that does not listen time goes on.
+            // The timeouts of a peer that does not read continue.
             self.drained = true;
             return false;
         }
@@ -110,7 +112,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
         }
     }
 
-    /// Returns whether the caller is behind. Once it has caught up, the pause is added to all deadlines.
+    /// Returns `true` if the caller is behind. Once it has caught up, all timeouts are extended by
+    /// the pause.
     fn is_behind(&mut self, now: Instant) -> bool {
         if self.mailbox.unread_octets() >= MAX_UNREAD_OCTETS {
             self.behind_since.get_or_insert(now);
@@ -120,7 +123,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
         self.behind_since.is_some()
     }
 
-    /// Nothing more can be read.
+    /// Records that nothing more can be read.
     fn stop(&mut self, reason: CloseReason, now: Instant) -> bool {
         self.link.leave(reason, now);
         self.drained = true;
@@ -133,7 +136,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
                 Ok(Some(frame)) => self.link.on_frame(&frame, now),
                 Ok(None) => return,
                 Err(broken) => {
-                    tracing::warn!(smpp.length = broken.0, "the SMPP stream is out of step");
+                    tracing::warn!(
+                        smpp.length = broken.0,
+                        "SMPP connection: broken command_length, closing it"
+                    );
                     self.link.on_broken_length(now);
                     self.input = FrameBuffer::new();
                     return;
@@ -143,11 +149,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
     }
 
     fn apply_commands(&mut self, cx: &Context<'_>, now: Instant) {
-        let room = self.link.room();
+        let room = self.link.available();
         self.mailbox.take(room, &mut self.commands, cx);
         if self.commands.unbind || self.link.is_unbound_by_peer() {
             for submit in self.mailbox.stop_submits() {
-                self.link.give_back(&submit);
+                self.link.return_unsent(&submit);
             }
         }
         self.link.apply_commands(&mut self.commands, now);
@@ -157,7 +163,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
         match self.link.output.poll_write(&mut self.stream, cx) {
             Ok(progress) => progress,
             Err(error) => {
-                // Octets that the peer wrote before may still be readable: responses, for instance.
+                // Octets that the peer wrote earlier may still be readable, such as responses.
                 let reason = CloseReason::Io(error.kind());
                 self.link.leave(reason, now + Duration::from_secs(1));
                 true
@@ -170,7 +176,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
         self.mailbox.publish(&mut self.link, outstanding);
     }
 
-    /// Sets the timer; true when it has run out already.
+    /// Sets the timer. Returns `true` if it has expired.
     fn time_is_due(&mut self, cx: &mut Context<'_>) -> bool {
         let deadline = self
             .link
@@ -202,13 +208,13 @@ fn finish<S>(task: &mut Task<S>, reason: CloseReason) {
     task.mailbox.finish(reason);
 }
 
-/// Every submit has its outcome even when the runtime ends before the session does.
+/// Every submit gets its outcome, even if the runtime drops the task.
 impl<S> Drop for Task<S> {
     fn drop(&mut self) {
         if !self.ended {
             let submits: Vec<Submit> = self.commands.submits.drain(..).collect();
             for submit in &submits {
-                self.link.give_back(submit);
+                self.link.return_unsent(submit);
             }
             finish(self, CloseReason::Aborted);
         }

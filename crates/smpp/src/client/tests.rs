@@ -13,14 +13,14 @@ use tokio::io::{
 };
 use tokio::time::Instant;
 
-/// The SMSC's end of a connection, driven by hand.
+/// The SMSC's side of a connection, controlled by the test.
 struct Smsc {
     stream: DuplexStream,
     octets: Vec<u8>,
 }
 
 impl Smsc {
-    /// The next PDU: its header and body.
+    /// Reads the next PDU: its header and body.
     async fn read(&mut self) -> (Header, Vec<u8>) {
         loop {
             if let Some(frame) = first_frame(&self.octets).unwrap() {
@@ -33,14 +33,14 @@ impl Smsc {
         }
     }
 
-    /// The sequence number of the next PDU, which must be this command.
+    /// Reads the next PDU, which must be this command. Returns its sequence number.
     async fn expect(&mut self, command: Command) -> u32 {
         let (header, _) = self.read().await;
         assert_eq!(header.command, command);
         header.sequence
     }
 
-    /// Reads `count` submits and gives their sequence numbers.
+    /// Reads `count` submits. Returns their sequence numbers.
     async fn submits(&mut self, count: usize) -> Vec<u32> {
         let mut sequences = Vec::new();
         for _ in 0..count {
@@ -49,7 +49,7 @@ impl Smsc {
         sequences
     }
 
-    /// Returns whether nothing comes within `wait`.
+    /// Returns `true` if nothing arrives within `wait`.
     async fn is_silent_for(&mut self, wait: Duration) -> bool {
         tokio::time::timeout(wait, self.read()).await.is_err()
     }
@@ -124,7 +124,7 @@ fn submits(tags: std::ops::Range<u64>) -> Vec<Submit> {
     .collect()
 }
 
-/// All events to the end.
+/// Reads all events to the end.
 async fn rest(events: &mut EventStream) -> Vec<Event> {
     let mut all = Vec::new();
     while let Some(batch) = events.next().await {
@@ -145,7 +145,7 @@ fn accepted(tag: u64, sequence: u32) -> Event {
 const A_WHILE: Duration = Duration::from_secs(1);
 
 #[tokio::test(start_paused = true)]
-async fn no_more_than_the_window_is_unanswered() {
+async fn the_window_bounds_unanswered_submits() {
     let (session, mut events, mut smsc) = bound(options()).await;
     session.submit(submits(0..5)).unwrap();
     let first = smsc.submits(3).await;
@@ -158,7 +158,7 @@ async fn no_more_than_the_window_is_unanswered() {
     assert_eq!((session.outstanding(), session.queued()), (3, 1));
 }
 
-/// Some carriers read one PDU from what arrives together and leave the others unanswered.
+/// Some carriers read one PDU of those that arrive together, and leave the others unanswered.
 #[tokio::test(start_paused = true)]
 async fn a_window_of_one_sends_one_submit_at_a_time() {
     let options = BindOptions {
@@ -292,17 +292,17 @@ async fn a_late_response_is_unknown_and_harmless() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_idle_link_is_probed_and_any_traffic_is_a_sign_of_life() {
+async fn an_idle_link_is_probed_and_any_traffic_counts_as_life() {
     let (_session, mut events, mut smsc) = bound(options()).await;
     let start = Instant::now();
     smsc.expect(Command::ENQUIRE_LINK).await;
     assert_eq!(start.elapsed().as_secs(), 30);
-    // Not the response, but something.
+    // Another PDU than the response arrives.
     smsc.write(CommandStatus::ROK, 7, Pdu::EnquireLink).await;
     assert_eq!(smsc.expect(Command::ENQUIRE_LINK_RESP).await, 7);
     smsc.expect(Command::ENQUIRE_LINK).await;
     assert_eq!(start.elapsed().as_secs(), 60);
-    // Nothing at all from here on.
+    // Nothing arrives from here on.
     assert_eq!(
         rest(&mut events).await,
         [Event::Closed(CloseReason::HalfOpen)]
@@ -312,7 +312,7 @@ async fn an_idle_link_is_probed_and_any_traffic_is_a_sign_of_life() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_submitted_until_a_probe_is_answered() {
-    // Probed for its silence, and for the response that it missed.
+    // The link is probed for its silence, and for the missed response.
     for enquire_link in [30, 90].map(Duration::from_secs) {
         let (session, mut events, mut smsc) = bound(BindOptions {
             enquire_link,
@@ -367,7 +367,7 @@ async fn unbind_waits_for_responses_and_returns_the_queue() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn unbind_does_not_wait_for_ever() {
+async fn unbind_has_a_timeout() {
     let (session, mut events, _smsc) = bound(options()).await;
     session.submit(submits(0..1)).unwrap();
     session.unbind();
@@ -380,7 +380,7 @@ async fn unbind_does_not_wait_for_ever() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_peer_that_does_not_answer_unbind_holds_nobody_up() {
+async fn a_peer_that_does_not_answer_unbind_delays_nothing() {
     let (session, mut events, mut smsc) = bound(options()).await;
     session.unbind();
     smsc.expect(Command::UNBIND).await;
@@ -396,7 +396,7 @@ async fn a_peers_unbind_is_answered_after_its_last_responses_count() {
     session.submit(submits(0..4)).unwrap();
     let open = smsc.submits(3).await;
     smsc.write(CommandStatus::ROK, 77, Pdu::Unbind).await;
-    // No more is submitted, and the answer waits for what is owed.
+    // No further submit is sent, and the answer waits for the open responses.
     assert!(smsc.is_silent_for(Duration::from_millis(900)).await);
     for sequence in &open {
         smsc.accept(*sequence).await;
@@ -431,11 +431,14 @@ async fn responses_after_the_answer_to_a_peers_unbind_count_too() {
             Event::Closed(CloseReason::PeerUnbound),
         ]
     );
-    assert!(asked.elapsed() < Duration::from_secs(3), "it is bounded");
+    assert!(
+        asked.elapsed() < Duration::from_secs(3),
+        "the wait is bounded"
+    );
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_overlong_pdu_is_read_in_part_and_the_next_is_whole() {
+async fn an_overlong_pdu_is_cut_and_the_next_one_is_complete() {
     let (session, mut events, smsc) = bound(options()).await;
     let message = submits(0..1).remove(0).pdu;
     let mut octets = Vec::new();
@@ -468,7 +471,7 @@ async fn an_overlong_pdu_is_read_in_part_and_the_next_is_whole() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn little_is_kept_of_fields_that_are_far_too_long() {
+async fn overlong_fields_are_cut() {
     let (session, mut events, mut smsc) = bound(options()).await;
     session.submit(submits(0..1)).unwrap();
     let open = smsc.submits(1).await[0];
@@ -484,7 +487,7 @@ async fn little_is_kept_of_fields_that_are_far_too_long() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn deliver_sm_and_data_sm_are_answered_in_kind() {
+async fn deliver_sm_and_data_sm_get_their_own_responses() {
     let (session, mut events, mut smsc) = bound(options()).await;
     let message = submits(0..1).remove(0).pdu;
     smsc.write(CommandStatus::ROK, 5, Pdu::Deliver(Sm::of(&message)))
@@ -550,7 +553,7 @@ async fn only_a_broken_length_ends_the_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_comes_around_the_bind_response_is_not_lost() {
+async fn pdus_around_the_bind_response_are_not_lost() {
     let (ours, stream) = duplex(1 << 16);
     let mut smsc = Smsc {
         stream,
@@ -563,7 +566,7 @@ async fn what_comes_around_the_bind_response_is_not_lost() {
             .await;
         smsc.write(CommandStatus::ROK, 4, Pdu::EnquireLink).await;
         assert_eq!(smsc.expect(Command::ENQUIRE_LINK_RESP).await, 4);
-        // The response, and something right behind it in the same segment.
+        // The response and another PDU are in the same segment.
         let mut out = Vec::new();
         let response = Pdu::Other(Command::BIND_TRANSCEIVER_RESP, b"");
         encode(&mut out, CommandStatus::ROK, sequence, &response).unwrap();
@@ -587,7 +590,7 @@ async fn what_comes_around_the_bind_response_is_not_lost() {
         "{batch:?}"
     );
 
-    // No version: optional parameters are left out, and a text that needs them is not sent.
+    // Without a version, optional parameters are left out, and a text that needs them is rejected.
     assert_eq!(session.peer().interface_version, None);
     let mut plain = submits(0..2);
     plain[0].pdu.tlvs = vec![Tlv::new(0x1400, &b"x"[..])];
@@ -672,13 +675,13 @@ async fn pdus_split_at_any_octet_are_the_same_pdus() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_caller_far_behind_stops_the_reading_but_loses_no_response() {
+async fn a_slow_caller_stops_reads_but_loses_no_response() {
     let (session, mut events, mut smsc) = bound(options()).await;
     session.submit(submits(0..1)).unwrap();
     let open = smsc.submits(1).await[0];
     let mut message = submits(0..1).remove(0).pdu;
     message.tlvs = vec![Tlv::new(tag::MESSAGE_PAYLOAD, vec![b'x'; 60_000])];
-    // More than may wait, with what the pipe holds.
+    // The number exceeds the queue and the pipe.
     let count = 300;
     let flood = tokio::spawn(async move {
         for sequence in 1..=count {
@@ -688,7 +691,7 @@ async fn a_caller_far_behind_stops_the_reading_but_loses_no_response() {
         smsc.accept(open).await;
         smsc
     });
-    // Far longer than the response may take, with the caller asleep.
+    // The caller sleeps for far longer than the response timeout.
     tokio::time::sleep(Duration::from_mins(10)).await;
     assert!(!flood.is_finished(), "the session read without end");
     let mut delivers = 0;
@@ -706,7 +709,7 @@ async fn a_caller_far_behind_stops_the_reading_but_loses_no_response() {
 }
 
 #[tokio::test]
-async fn outcomes_survive_the_end_of_the_task() {
+async fn every_submit_has_an_outcome_after_an_abort() {
     let (session, mut events, _smsc) = {
         let runtime = std::thread::spawn(|| {
             let runtime = tokio::runtime::Builder::new_current_thread()
@@ -744,14 +747,14 @@ async fn a_transport_with_a_buffer_of_its_own_is_flushed_to_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_session_that_nobody_listens_to_unbinds() {
+async fn a_session_without_a_reader_unbinds() {
     let (session, events, mut smsc) = bound(options()).await;
     drop(events);
     smsc.expect(Command::UNBIND).await;
     assert!(session.is_closed());
 }
 
-/// The octets that a hostile or broken peer may write: pieces of the protocol and plain noise.
+/// The octets of a broken or hostile peer: parts of PDUs and noise.
 fn noise() -> impl Strategy<Value = Vec<u8>> {
     let ids = [
         Command::SUBMIT_SM_RESP,
@@ -789,7 +792,7 @@ proptest! {
             session.submit(submits(0..6)).unwrap();
             for piece in noise.chunks(step) {
                 tokio::task::yield_now().await;
-                // The session may have hung up by now.
+                // The session may have closed the connection by now.
                 if smsc.stream.write_all(piece).await.is_err() {
                     break;
                 }

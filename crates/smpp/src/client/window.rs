@@ -1,21 +1,21 @@
-//! The window: requests written, or about to be, and not yet answered.
+//! The in-flight window: unanswered requests.
 
 use crate::frame::next_sequence;
 use tokio::time::{Duration, Instant};
 
-/// A request that waits for its response.
+/// An unanswered request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entry {
     pub(super) sequence: u32,
-    /// The caller's mark.
+    /// The tag of the submit.
     pub(super) tag: u64,
-    /// Where in the stream its first octet stands.
+    /// The position of its first octet in the output.
     pub(super) start: u64,
     pub(super) encoded_at: Instant,
 }
 
-/// Slots found by the low bits of the sequence number: no hashing, and no growth when one response
-/// stays out for long, since a sequence number whose slot is taken is simply not used.
+/// A hash table by the low bits of the sequence number. A sequence number whose slot is taken is
+/// skipped, so one late response never lets the table grow.
 #[derive(Debug)]
 pub(super) struct Window {
     slots: Box<[Option<Entry>]>,
@@ -29,7 +29,7 @@ pub(super) struct Window {
 impl Window {
     pub(super) fn new(limit: usize) -> Self {
         Self {
-            // Twice as many slots as entries: a free one is always near.
+            // There are twice as many slots as entries, so that a free one is always near.
             slots: vec![None; (limit * 2).next_power_of_two()].into(),
             limit,
             open: 0,
@@ -38,22 +38,22 @@ impl Window {
         }
     }
 
-    /// How many requests are unanswered.
+    /// Returns the number of unanswered requests.
     pub(super) fn open(&self) -> usize {
         self.open
     }
 
-    /// How many more may be sent.
-    pub(super) fn room(&self) -> usize {
+    /// Returns how many further requests may be sent.
+    pub(super) fn available(&self) -> usize {
         self.limit - self.open
     }
 
-    /// The next sequence number will be the one after this.
+    /// Sets the last used sequence number.
     pub(super) fn continue_after(&mut self, sequence: u32) {
         self.sequence = sequence;
     }
 
-    /// The next sequence number, for a request that is not kept in the window.
+    /// Returns the next sequence number, for a request outside of the window.
     pub(super) fn next_sequence(&mut self) -> u32 {
         loop {
             self.sequence = next_sequence(self.sequence);
@@ -63,7 +63,8 @@ impl Window {
         }
     }
 
-    /// Remembers a request. Only while there is room, and with a number just given.
+    /// Adds a request. The window must not be full, and the sequence number must be the last one
+    /// returned.
     pub(super) fn insert(&mut self, entry: Entry) {
         let slot = self.slot(entry.sequence);
         self.slots[slot] = Some(entry);
@@ -71,7 +72,7 @@ impl Window {
         self.oldest.get_or_insert(entry.encoded_at);
     }
 
-    /// Takes the request that this response answers.
+    /// Takes the request with this sequence number.
     pub(super) fn take(&mut self, sequence: u32) -> Option<Entry> {
         let slot = self.slot(sequence);
         let entry = self.slots[slot].take_if(|entry| entry.sequence == sequence)?;
@@ -82,12 +83,12 @@ impl Window {
         Some(entry)
     }
 
-    /// When the first time-out may be due; not later than it really is.
+    /// Returns a time at or before the first timeout.
     pub(super) fn deadline(&self, timeout: Duration) -> Option<Instant> {
         self.oldest.map(|oldest| oldest + timeout)
     }
 
-    /// Takes everything that waited for `timeout` or longer.
+    /// Takes all requests that waited for `timeout` or longer.
     pub(super) fn expire(&mut self, now: Instant, timeout: Duration) -> Vec<Entry> {
         let expired = self.take_if(|entry| now.duration_since(entry.encoded_at) >= timeout);
         self.oldest = self
@@ -99,7 +100,7 @@ impl Window {
         expired
     }
 
-    /// Everything waits that much longer.
+    /// Extends the timeouts of all requests by a pause.
     pub(super) fn postpone(&mut self, pause: Duration) {
         for entry in self.slots.iter_mut().flatten() {
             entry.encoded_at += pause;
@@ -107,7 +108,7 @@ impl Window {
         self.oldest = self.oldest.map(|oldest| oldest + pause);
     }
 
-    /// Takes everything.
+    /// Takes all requests.
     pub(super) fn take_all(&mut self) -> Vec<Entry> {
         self.oldest = None;
         self.take_if(|_| true)

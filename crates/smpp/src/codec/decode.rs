@@ -1,4 +1,4 @@
-//! The lax side: octets to borrowed PDUs.
+//! The lenient decoder of PDUs.
 
 use super::fields::{BindFields, BindRespFields, Sm};
 use super::pdu::{Malformed, Pdu};
@@ -11,10 +11,10 @@ use crate::tlv::Tlvs;
 /// The lowest tag of an optional parameter (SMPP 3.4, section 5.3.2).
 const LOWEST_TAG: u16 = 0x0005;
 
-/// Zeros that are skipped before optional parameters.
+/// Maximum number of zeros that are skipped before optional parameters.
 const MAX_STRAY_NULS: usize = 4;
 
-/// Decodes the body of a PDU with this command. Never panics, whatever the octets are.
+/// Decodes the body of a PDU with this command. It never panics.
 pub fn decode(command: Command, body: &[u8]) -> Result<Pdu<'_>, Malformed> {
     let mut fields = Reader(body);
     let pdu = match command {
@@ -70,7 +70,7 @@ fn submit_multi<'a>(fields: &mut Reader<'a>) -> Option<(Sm<'a>, Destinations<'a>
     Some((behind_addresses(fields, head)?, destinations))
 }
 
-/// The fields that follow the addresses of a message.
+/// Decodes the fields after the addresses of a message.
 fn behind_addresses<'a>(fields: &mut Reader<'a>, head: Sm<'a>) -> Option<Sm<'a>> {
     let [esm_class, protocol_id, priority] = fields.octets()?;
     let schedule = fields.text()?;
@@ -139,8 +139,9 @@ fn bind_resp<'a>(fields: &mut Reader<'a>) -> BindRespFields<'a> {
     }
 }
 
-/// The optional parameters without the zeros that some SMSCs write before them, as if the text ended with a NUL that its
-/// length does not count. The first tag may begin with a zero as well: what can be read as it stands is left so.
+/// Returns the optional parameters without stray zeros before them. Some SMSCs write a NUL after
+/// the text that its length does not include. The first tag may begin with a zero too, so readable
+/// parameters are not changed.
 fn without_nuls(octets: &[u8]) -> &[u8] {
     if octets.first() != Some(&0) || are_parameters(octets) {
         return octets;
@@ -151,7 +152,7 @@ fn without_nuls(octets: &[u8]) -> &[u8] {
     rests.find(|rest| are_parameters(rest)).unwrap_or(octets)
 }
 
-/// Returns whether these octets are parameters from the first to the last, each with a tag that SMPP gives or leaves to vendors.
+/// Returns `true` if all of these octets are parameters whose tags are defined or left to vendors.
 fn are_parameters(mut octets: &[u8]) -> bool {
     while let Some((&[t0, t1, l0, l1], rest)) = octets.split_first_chunk::<4>() {
         let length = usize::from(u16::from_be_bytes([l0, l1]));
@@ -183,8 +184,9 @@ mod tests {
             let octets = [vec![0; zeros], parameters.concat()].concat();
             assert_eq!(without_nuls(&octets), parameters.concat(), "{zeros}");
         }
-        assert!(without_nuls(&[0]).is_empty(), "the NUL alone");
-        // Octets that are not understood either way are left, and so are octets that can be read as they are.
+        assert!(without_nuls(&[0]).is_empty(), "a single NUL");
+        // Octets that are readable as they are, and octets that are readable in no way, are not
+        // changed.
         let odd = [0, 0x04, 0x27, 0, 9, 2];
         for octets in [&odd[..], id, &[], &[0, 0, 0, 0, 0, 0, 0]] {
             assert_eq!(without_nuls(octets), octets);

@@ -1,4 +1,4 @@
-//! The strict side: PDUs to octets, appended to a buffer that many PDUs share.
+//! The strict encoder of PDUs. It appends to a buffer of many PDUs.
 
 use super::fields::{AddressFields, BindFields, Sm};
 use super::pdu::Pdu;
@@ -12,13 +12,13 @@ use crate::pdu::{MAX_PASSWORD_OCTETS, MAX_SHORT_MESSAGE_OCTETS};
 use crate::status::CommandStatus;
 use crate::tlv::Tlvs;
 
-/// Octets of the longest `message_id`, without its NUL.
+/// Maximum size of a `message_id` without its NUL.
 const MAX_MESSAGE_ID_OCTETS: usize = 64;
-/// More than the mandatory fields of any PDU take: at most 138 octets, of a bind.
+/// Upper bound of the mandatory fields of any PDU. A bind has the most, 138 octets.
 const MAX_FIELDS_OCTETS: usize = 144;
 
-/// Appends a PDU to `out`. A PDU that SMPP 3.4 does not allow is refused with the status that names the
-/// fault, and `out` is left as it was.
+/// Appends a PDU to `out`. A PDU that SMPP 3.4 does not allow is rejected with the status for its
+/// fault, and `out` does not change.
 pub fn encode(
     out: &mut Vec<u8>,
     status: CommandStatus,
@@ -34,7 +34,7 @@ pub fn encode(
     written
 }
 
-/// Appends a PDU without a body: requests and responses of the link, and refusals of all kinds.
+/// Appends a PDU without a body: requests and responses of the link, and rejections.
 pub fn encode_empty(out: &mut Vec<u8>, command: Command, status: CommandStatus, sequence: u32) {
     let mut header = [0; HEADER_OCTETS];
     header[3] = 16;
@@ -88,7 +88,7 @@ fn body(out: &mut Vec<u8>, pdu: &Pdu<'_>) -> Result<(), CommandStatus> {
             tlvs(out, response.tlvs)
         }
         Pdu::DeliverResp => {
-            // The message_id of deliver_sm_resp is unused and sent as an empty text.
+            // The `message_id` of `deliver_sm_resp` is unused and empty.
             out.push(0);
             Ok(())
         }
@@ -104,7 +104,7 @@ fn body(out: &mut Vec<u8>, pdu: &Pdu<'_>) -> Result<(), CommandStatus> {
     }
 }
 
-/// Writes the length of the PDU that starts at `start` and ends with `out`.
+/// Writes the length of the PDU from `start` to the end of `out`.
 fn finish(out: &mut [u8], start: usize) -> Result<(), CommandStatus> {
     let octets = out.len() - start;
     if octets > MAX_FRAME_OCTETS {
@@ -121,7 +121,7 @@ fn short_message(out: &mut Vec<u8>, message: &Sm<'_>) -> Result<(), CommandStatu
     behind_addresses(out, fields, message)
 }
 
-/// The fields that follow the addresses of a message. The ones before them were put together already.
+/// Encodes the fields after the addresses of a message, behind those in `fields`.
 fn behind_addresses(
     out: &mut Vec<u8>,
     mut fields: Fields,
@@ -203,8 +203,8 @@ fn data_sm(out: &mut Vec<u8>, message: &Sm<'_>) -> Result<(), CommandStatus> {
     tlvs(out, message.tlvs)
 }
 
-/// The mandatory fields of a PDU, put together here and appended at once: a buffer that may grow would
-/// have to be asked for room at each of them.
+/// The mandatory fields of a PDU. They are collected here and appended at once, which saves a
+/// capacity check for each field.
 struct Fields {
     octets: [u8; MAX_FIELDS_OCTETS],
     length: usize,
@@ -229,7 +229,7 @@ impl Fields {
         self.length += N;
     }
 
-    /// A text with its NUL, which is there already.
+    /// Appends a text with its NUL. The array is zeroed, so the NUL is already there.
     fn text(
         &mut self,
         text: &[u8],
@@ -239,11 +239,11 @@ impl Fields {
         if text.len() > max_octets {
             return Err(fault);
         }
-        // One loop: for texts this short, calls to search and to copy take longer than both do.
+        // Search and copy are one loop, which is faster than two calls for short texts.
         let mut holds_nul = false;
-        let room = &mut self.octets[self.length..self.length + text.len()];
-        for (place, &octet) in room.iter_mut().zip(text) {
-            *place = octet;
+        let target = &mut self.octets[self.length..self.length + text.len()];
+        for (octet_out, &octet) in target.iter_mut().zip(text) {
+            *octet_out = octet;
             holds_nul |= octet == 0;
         }
         if holds_nul {
@@ -253,7 +253,7 @@ impl Fields {
         Ok(())
     }
 
-    /// A time is empty or exactly 16 characters.
+    /// Appends a time, which is empty or exactly 16 characters.
     fn time(&mut self, text: &[u8], fault: CommandStatus) -> Result<(), CommandStatus> {
         match text.len() {
             0 | 16 => self.text(text, 16, fault),

@@ -1,39 +1,39 @@
-//! The fields of PDUs, borrowed from the buffer they were read into.
+//! The fields of PDUs, borrowed from the read buffer.
 
 use crate::pdu::{Address, Bind, ShortMessage};
 use crate::tlv::{Tlvs, tag};
 use bytes::Bytes;
 
-/// The fields of a bind request, borrowed.
+/// The fields of a bind request.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BindFields<'a> {
-    /// The name of the client.
+    /// The `system_id` of the client.
     pub system_id: &'a [u8],
-    /// Its password.
+    /// The password.
     pub password: &'a [u8],
-    /// Usually empty.
+    /// The `system_type`, usually empty.
     pub system_type: &'a [u8],
-    /// 0x34 for SMPP 3.4.
+    /// The version, 0x34 for SMPP 3.4.
     pub interface_version: u8,
-    /// Type of number of the addresses served.
+    /// Type of number of the served addresses.
     pub addr_ton: u8,
-    /// Numbering plan of the addresses served.
+    /// Numbering plan of the served addresses.
     pub addr_npi: u8,
-    /// Addresses served.
+    /// The served addresses.
     pub address_range: &'a [u8],
 }
 
 /// The fields of a bind response.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BindRespFields<'a> {
-    /// The name of the SMSC.
+    /// The `system_id` of the SMSC.
     pub system_id: &'a [u8],
     /// Optional parameters.
     pub tlvs: Tlvs<'a>,
 }
 
 impl BindRespFields<'_> {
-    /// The version of SMPP that the peer speaks; absent means 3.3.
+    /// Returns the SMPP version of the peer. `None` means 3.3.
     pub fn interface_version(&self) -> Option<u8> {
         self.tlvs
             .get(tag::SC_INTERFACE_VERSION)
@@ -41,18 +41,18 @@ impl BindRespFields<'_> {
     }
 }
 
-/// An address, borrowed.
+/// An address.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct AddressFields<'a> {
     /// Type of number.
     pub ton: u8,
     /// Numbering plan.
     pub npi: u8,
-    /// Digits or name.
+    /// The digits or the name.
     pub digits: &'a [u8],
 }
 
-/// A message: [`ShortMessage`], borrowed.
+/// The fields of a [`ShortMessage`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sm<'a> {
     /// See [`ShortMessage::service_type`].
@@ -86,7 +86,7 @@ pub struct Sm<'a> {
 }
 
 impl<'a> AddressFields<'a> {
-    /// An owned copy; octets that are not UTF-8 become U+FFFD.
+    /// Returns an owned copy. Octets that are not UTF-8 become U+FFFD.
     pub fn to_owned(self) -> Address {
         Address {
             ton: self.ton,
@@ -105,7 +105,7 @@ impl<'a> AddressFields<'a> {
 }
 
 impl<'a> Sm<'a> {
-    /// An owned copy.
+    /// Returns an owned copy.
     pub fn to_owned(&self) -> ShortMessage {
         ShortMessage {
             service_type: text(self.service_type),
@@ -125,7 +125,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// The message as it is to be written.
+    /// Borrows the fields of a message for encoding.
     pub fn of(message: &'a ShortMessage) -> Self {
         Self {
             service_type: message.service_type.as_bytes(),
@@ -147,7 +147,7 @@ impl<'a> Sm<'a> {
 }
 
 impl<'a> BindFields<'a> {
-    /// An owned copy.
+    /// Returns an owned copy.
     pub fn to_owned(&self) -> Bind {
         Bind {
             system_id: text(self.system_id),
@@ -160,7 +160,7 @@ impl<'a> BindFields<'a> {
         }
     }
 
-    /// The request as it is to be written.
+    /// Borrows the fields of a bind for encoding.
     pub fn of(bind: &'a Bind) -> Self {
         Self {
             system_id: bind.system_id.as_bytes(),
@@ -174,7 +174,7 @@ impl<'a> BindFields<'a> {
     }
 }
 
-/// Text as it came; what is not UTF-8 becomes U+FFFD.
+/// Decodes a text. Octets that are not UTF-8 become U+FFFD.
 pub(crate) fn text(octets: &[u8]) -> String {
     String::from_utf8_lossy(octets).into_owned()
 }

@@ -1,4 +1,4 @@
-//! PDUs of all kinds, borrowed from the buffer they were read into.
+//! PDUs of all kinds, borrowed from the read buffer.
 
 use super::fields::{BindFields, BindRespFields, Sm};
 use super::requests::{
@@ -7,16 +7,16 @@ use super::requests::{
 use crate::command::Command;
 use crate::pdu::BindKind;
 
-/// One PDU, borrowed.
+/// A PDU.
 #[derive(Clone, Copy, Debug)]
 pub enum Pdu<'a> {
     /// `bind_transceiver`, `bind_transmitter` or `bind_receiver`.
     Bind(BindKind, BindFields<'a>),
-    /// Its response.
+    /// The response to a bind.
     BindResp(BindKind, BindRespFields<'a>),
     /// `submit_sm`
     Submit(Sm<'a>),
-    /// `submit_sm_resp` with its `message_id`, empty when it has none.
+    /// `submit_sm_resp` with its `message_id`, which may be empty.
     SubmitResp(&'a [u8]),
     /// `deliver_sm`
     Deliver(Sm<'a>),
@@ -26,13 +26,13 @@ pub enum Pdu<'a> {
     Data(Sm<'a>),
     /// `data_sm_resp` with its `message_id`.
     DataResp(&'a [u8]),
-    /// `submit_multi`: the message, whose own destination is empty, and its destinations.
+    /// `submit_multi`: the message without a destination, and its destinations.
     SubmitMulti(Sm<'a>, Destinations<'a>),
-    /// `submit_multi_resp`; it is written and never read.
+    /// `submit_multi_resp`, which is only encoded.
     SubmitMultiResp(SubmitMultiRespFields<'a>),
     /// `query_sm`
     Query(QueryFields<'a>),
-    /// `query_sm_resp`; it is written and never read.
+    /// `query_sm_resp`, which is only encoded.
     QueryResp(QueryRespFields<'a>),
     /// `cancel_sm`
     Cancel(CancelFields<'a>),
@@ -46,12 +46,12 @@ pub enum Pdu<'a> {
     UnbindResp,
     /// `generic_nack`
     GenericNack,
-    /// Any other command, with its body.
+    /// Any other command with its body.
     Other(Command, &'a [u8]),
 }
 
 impl Pdu<'_> {
-    /// The command of this PDU.
+    /// Returns the command of this PDU.
     pub const fn command(&self) -> Command {
         match self {
             Self::Bind(kind, _) => kind.command(),
@@ -77,7 +77,7 @@ impl Pdu<'_> {
     }
 }
 
-/// A frame whose mandatory fields cannot be told apart. It can be skipped by its length.
+/// The mandatory fields of a PDU cannot be told apart. The PDU can be skipped by its length.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the fields of {0} end too early")]
 pub struct Malformed(pub Command);

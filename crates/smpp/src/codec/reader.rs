@@ -1,8 +1,8 @@
-//! The reader takes the fields of a body one after the other.
+//! The reader of the fields of a body.
 
 use super::fields::AddressFields;
 
-/// The rest of a body.
+/// The unread rest of a body.
 #[derive(Clone, Debug)]
 pub(super) struct Reader<'a>(pub(super) &'a [u8]);
 
@@ -19,7 +19,7 @@ impl<'a> Reader<'a> {
         Some(first)
     }
 
-    /// A text that ends with NUL and has fields behind it. Its length does not matter here.
+    /// Reads a text that ends with a NUL. Its length is not checked.
     pub(super) fn text(&mut self) -> Option<&'a [u8]> {
         let end = nul_at(self.0)?;
         let text = self.take(end)?;
@@ -27,7 +27,7 @@ impl<'a> Reader<'a> {
         Some(text)
     }
 
-    /// A text that may end with the PDU instead of a NUL, or be missing.
+    /// Reads the last text of a body, which may be missing or end without a NUL.
     pub(super) fn last_text(&mut self) -> &'a [u8] {
         self.text().unwrap_or_else(|| std::mem::take(&mut self.0))
     }
@@ -38,7 +38,7 @@ impl<'a> Reader<'a> {
         Some(AddressFields { ton, npi, digits })
     }
 
-    /// An address whose digits may end with the PDU instead of a NUL.
+    /// Reads the last address of a body, whose digits may end without a NUL.
     pub(super) fn last_address(&mut self) -> Option<AddressFields<'a>> {
         let [ton, npi] = self.octets()?;
         let digits = self.last_text();
@@ -46,14 +46,15 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where the first NUL is. Eight octets are looked at together: texts are too short for a call to pay.
+/// Returns the index of the first NUL. It compares eight octets at a time, since texts are too
+/// short for a function call.
 fn nul_at(octets: &[u8]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;
     let (words, rest) = octets.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
-        // The lowest high bit that is left stands in the first octet that is zero.
+        // The lowest remaining bit belongs to the first octet that is zero.
         let zeros = word.wrapping_sub(ONES) & !word & HIGHS;
         if zeros != 0 {
             return Some(8 * index + zeros.trailing_zeros() as usize / 8);
@@ -70,7 +71,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_first_nul_is_found_wherever_it_stands(octets in proptest::collection::vec(prop_oneof![0u8..3, any::<u8>()], 0..40)) {
+        fn the_first_nul_is_found_at_any_position(octets in proptest::collection::vec(prop_oneof![0u8..3, any::<u8>()], 0..40)) {
             prop_assert_eq!(nul_at(&octets), octets.iter().position(|&octet| octet == 0));
         }
     }

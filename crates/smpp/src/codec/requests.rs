@@ -1,15 +1,15 @@
-//! The requests that only clients make besides `submit_sm`: fields of `submit_multi`, `query_sm` and `cancel_sm`.
+//! The other requests of clients: `submit_multi`, `query_sm` and `cancel_sm`.
 
 use super::fields::AddressFields;
 use super::reader::Reader;
 use crate::status::CommandStatus;
 
-/// The most destinations of a `submit_multi` (SMPP 3.4, section 4.5.1).
+/// Maximum number of destinations of a `submit_multi` (SMPP 3.4, section 4.5.1).
 pub const MAX_DESTINATIONS: usize = 254;
 
-/// The flag of a destination that is an address.
+/// The `dest_flag` of an address.
 const ADDRESS_FLAG: u8 = 1;
-/// The flag of a destination that is the name of a distribution list.
+/// The `dest_flag` of a distribution list.
 const LIST_FLAG: u8 = 2;
 
 /// One destination of a `submit_multi`.
@@ -17,18 +17,18 @@ const LIST_FLAG: u8 = 2;
 pub enum Destination<'a> {
     /// A number.
     Address(AddressFields<'a>),
-    /// The name of a distribution list that the server keeps.
+    /// The name of a distribution list of the server.
     List(&'a [u8]),
 }
 
-/// The destinations of a `submit_multi`: a count and the octets of the fields.
+/// The destinations of a `submit_multi`: their number and encoded fields.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Destinations<'a> {
     pub(super) count: u8,
     pub(super) octets: &'a [u8],
 }
 
-/// The destinations in their order.
+/// An iterator over destinations.
 #[derive(Clone, Debug)]
 pub struct DestinationIter<'a> {
     left: u8,
@@ -38,7 +38,7 @@ pub struct DestinationIter<'a> {
 /// The fields of a `query_sm`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct QueryFields<'a> {
-    /// The id that the server gave the message.
+    /// The message id of the server.
     pub message_id: &'a [u8],
     /// The sender of the message.
     pub source: AddressFields<'a>,
@@ -49,11 +49,11 @@ pub struct QueryFields<'a> {
 pub struct QueryRespFields<'a> {
     /// The id of the request.
     pub message_id: &'a [u8],
-    /// The time of the final state: 16 characters, or empty before it.
+    /// The time of the final state in 16 characters, empty before it.
     pub final_date: &'a [u8],
-    /// The number of the state, as [`ReceiptState::number`](crate::ReceiptState::number) gives it.
+    /// The `message_state`, see [`ReceiptState::number`](crate::ReceiptState::number).
     pub message_state: u8,
-    /// The network's error; 0 is none.
+    /// The error code of the network, 0 for none.
     pub error_code: u8,
 }
 
@@ -62,7 +62,8 @@ pub struct QueryRespFields<'a> {
 pub struct CancelFields<'a> {
     /// See [`ShortMessage::service_type`](crate::ShortMessage::service_type).
     pub service_type: &'a [u8],
-    /// The id of the message; empty for all messages from the source to the destination.
+    /// The id of the message. If it is empty, all messages from the source to the destination are
+    /// meant.
     pub message_id: &'a [u8],
     /// The sender of the message.
     pub source: AddressFields<'a>,
@@ -75,11 +76,11 @@ pub struct CancelFields<'a> {
 pub struct SubmitMultiRespFields<'a> {
     /// The id of the message.
     pub message_id: &'a [u8],
-    /// The destinations that were refused.
+    /// The rejected destinations.
     pub failed: &'a [FailedDestination<'a>],
 }
 
-/// A destination of a `submit_multi` that was refused.
+/// A rejected destination of a `submit_multi`.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct FailedDestination<'a> {
     /// The number.
@@ -89,7 +90,7 @@ pub struct FailedDestination<'a> {
 }
 
 impl<'a> Destinations<'a> {
-    /// Appends the fields of one destination to octets for [`Self::of`].
+    /// Appends the encoded fields of one destination, for [`Self::of`].
     pub fn push(octets: &mut Vec<u8>, destination: Destination<'_>) {
         match destination {
             Destination::Address(address) => {
@@ -104,12 +105,12 @@ impl<'a> Destinations<'a> {
         octets.push(0);
     }
 
-    /// So many destinations, in the octets of their fields.
+    /// Returns `count` destinations with these encoded fields.
     pub const fn of(count: u8, octets: &'a [u8]) -> Self {
         Self { count, octets }
     }
 
-    /// How many destinations there are.
+    /// Returns the number of destinations.
     pub fn count(self) -> usize {
         self.count.into()
     }
@@ -136,7 +137,7 @@ impl<'a> Iterator for DestinationIter<'a> {
     }
 }
 
-/// The destinations of a `submit_multi`, all of which can be told apart.
+/// Reads the destinations of a `submit_multi`. Returns `None` if they cannot be told apart.
 pub(super) fn destinations<'a>(fields: &mut Reader<'a>) -> Option<Destinations<'a>> {
     let [count] = fields.octets()?;
     let start = fields.0;
@@ -163,7 +164,7 @@ pub(super) fn cancel<'a>(fields: &mut Reader<'a>) -> Option<CancelFields<'a>> {
     })
 }
 
-/// One destination of a `submit_multi`.
+/// Reads one destination of a `submit_multi`.
 fn destination<'a>(fields: &mut Reader<'a>) -> Option<Destination<'a>> {
     match fields.octets()? {
         [ADDRESS_FLAG] => fields.address().map(Destination::Address),

@@ -59,7 +59,7 @@ fn kinds() -> impl Strategy<Value = BindKind> {
 
 proptest! {
     #[test]
-    fn a_message_comes_back_as_it_was_sent(message in messages(), sequence in 1u32..0x7FFF_FFFF) {
+    fn a_message_is_decoded_as_it_was_encoded(message in messages(), sequence in 1u32..0x7FFF_FFFF) {
         let out = encoded(sequence, &Pdu::Submit(Sm::of(&message)));
         let Pdu::Submit(submit) = decoded(&out) else { panic!("{out:?}") };
         prop_assert_eq!(&submit.to_owned(), &message);
@@ -70,7 +70,7 @@ proptest! {
     }
 
     #[test]
-    fn a_data_sm_comes_back_with_the_fields_it_has(message in messages()) {
+    fn a_data_sm_keeps_its_fields(message in messages()) {
         let out = encoded(1, &Pdu::Data(Sm::of(&message)));
         let Pdu::Data(data) = decoded(&out) else { panic!("{out:?}") };
         let kept = ShortMessage {
@@ -128,7 +128,7 @@ proptest! {
 }
 
 #[test]
-fn pdus_without_fields_come_back() {
+fn pdus_without_fields_are_decoded() {
     let pdus = [
         Pdu::DeliverResp,
         Pdu::EnquireLink,
@@ -162,7 +162,7 @@ fn a_submit_sm_has_these_octets() {
 }
 
 #[test]
-fn a_forbidden_pdu_leaves_the_buffer_as_it_was() {
+fn a_rejected_pdu_does_not_change_the_buffer() {
     let good = ShortMessage::default();
     let cases = [
         (
@@ -217,14 +217,14 @@ fn a_forbidden_pdu_leaves_the_buffer_as_it_was() {
 }
 
 #[test]
-fn oddities_of_the_field_are_taken() {
+fn deviations_of_real_peers_are_accepted() {
     let id = |body| match decode(Command::SUBMIT_SM_RESP, body) {
         Ok(Pdu::SubmitResp(id)) => text(id),
         other => panic!("{other:?}"),
     };
     assert_eq!(id(b""), "", "no body");
     assert_eq!(id(b"abc"), "abc", "no NUL");
-    assert_eq!(id(b"abc\0junk\xFF"), "abc", "junk behind the id");
+    assert_eq!(id(b"abc\0junk\xFF"), "abc", "junk after the id");
     let long = [b'7'; 90];
     assert_eq!(id(&long).len(), 90, "longer than 64");
 

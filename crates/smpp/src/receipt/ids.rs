@@ -1,23 +1,23 @@
-//! Message ids, which carriers write one way in the response and another way in the receipt.
+//! Message ids. Carriers may format them differently in responses and receipts.
 
 use std::str::FromStr;
 
-/// How the id of a response and the id of its receipt are brought together.
+/// The mapping between the id in a response and the id in its receipt.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub enum ReceiptIds {
-    /// They are the same text.
+    /// Both are the same text.
     #[default]
     Exact,
-    /// The response is in hex, the receipt in decimal.
+    /// The response has a hexadecimal number, and the receipt the same one in decimal.
     HexResponseDecimalReceipt,
-    /// The response is in decimal, the receipt in hex.
+    /// The response has a decimal number, and the receipt the same one in hexadecimal.
     DecimalResponseHexReceipt,
-    /// Both are numbers, one of them with leading zeros.
+    /// Both are decimal numbers, and one has leading zeros.
     Numeric,
 }
 
 impl ReceiptIds {
-    /// All, by their words in the configuration.
+    /// All mappings with their names in the configuration.
     pub const WORDS: [(&'static str, Self); 4] = [
         ("exact", Self::Exact),
         (
@@ -31,7 +31,7 @@ impl ReceiptIds {
         ("numeric", Self::Numeric),
     ];
 
-    /// Returns the key of the id in a response; equal to the `receipt_key` of its receipt.
+    /// Returns the key of an id in a response. It equals the `receipt_key` of its receipt.
     pub fn response_key(&self, id: &str) -> String {
         match self {
             Self::Exact => id.trim().to_owned(),
@@ -40,7 +40,7 @@ impl ReceiptIds {
         }
     }
 
-    /// Returns the key to look for when a receipt names this id.
+    /// Returns the key of an id in a receipt.
     pub fn receipt_key(&self, id: &str) -> String {
         match self {
             Self::Exact => id.trim().to_owned(),
@@ -62,7 +62,7 @@ impl FromStr for ReceiptIds {
     }
 }
 
-/// The number in decimal; what is not a number stays as it is, in lower case.
+/// Returns a number in decimal. An id that is no number stays the same in lower case.
 fn key(id: &str, radix: u32) -> String {
     let id = id.trim();
     let digits = match radix {
@@ -72,7 +72,7 @@ fn key(id: &str, radix: u32) -> String {
             .unwrap_or(id),
         _ => id,
     };
-    // from_str_radix would take a sign.
+    // `from_str_radix` would accept a sign.
     let number = digits
         .bytes()
         .all(|octet| octet.is_ascii_alphanumeric())
@@ -87,7 +87,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn both_sides_of_an_id_meet() {
+    fn both_forms_of_an_id_have_one_key() {
         use ReceiptIds::*;
         let table = [
             (Exact, "Ab-1 ", " Ab-1", true),
@@ -126,7 +126,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_number_meets_its_other_form(number: u64, zeros in 0usize..5) {
+        fn both_forms_of_any_number_have_one_key(number: u64, zeros in 0usize..5) {
             let zeros = "0".repeat(zeros);
             let hex = ReceiptIds::HexResponseDecimalReceipt;
             prop_assert_eq!(

@@ -1,20 +1,21 @@
-//! A receipt that its SMSC cut into segments.
+//! Receipts that an SMSC cut into segments.
 
 use super::plain;
 use crate::long::Segment;
 use crate::pdu::{DeliverSm, esm_class};
 use crate::tlv::tag;
 
-/// The parameters that belong to a segment alone.
-const OF_A_SEGMENT: [u16; 4] = [
+/// The parameters that differ between segments.
+const SEGMENT_TAGS: [u16; 4] = [
     tag::SAR_MSG_REF_NUM,
     tag::SAR_TOTAL_SEGMENTS,
     tag::SAR_SEGMENT_SEQNUM,
     tag::MESSAGE_PAYLOAD,
 ];
 
-/// One message of the segments of a receipt, which are in their order: its text is theirs, and it has the optional
-/// parameters of all. Where segments are missing the text ends with the last whole word before the first of them.
+/// Joins the segments of a receipt, which must be in order. The result has the joined text and the
+/// optional parameters of all segments. If a segment is missing, the text ends with the last
+/// complete word before it.
 pub fn join(segments: &[DeliverSm]) -> DeliverSm {
     let Some(first) = segments.first() else {
         return DeliverSm::default();
@@ -42,7 +43,7 @@ pub fn join(segments: &[DeliverSm]) -> DeliverSm {
         data_coding: 0,
         short_message: text.into(),
         tlvs: tlvs
-            .filter(|tlv| !OF_A_SEGMENT.contains(&tlv.tag))
+            .filter(|tlv| !SEGMENT_TAGS.contains(&tlv.tag))
             .cloned()
             .collect(),
         ..first.clone()

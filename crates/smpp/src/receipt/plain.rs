@@ -1,6 +1,6 @@
-//! The text of a receipt as octets in which the labels can be found, whatever `data_coding` it came in. The octets decide and
-//! not `data_coding`, which SMSCs often set wrong: what is written in ASCII, Latin-1 or the GSM default alphabet has the same
-//! octets for all labels, ids and states.
+//! Normalises the text of a receipt for the search of labels. SMSCs often set a wrong
+//! `data_coding`, so the octets decide. Labels, ids and states have the same octets in ASCII,
+//! Latin-1 and the GSM default alphabet.
 
 use super::text::Fields;
 use crate::long::split_header;
@@ -8,28 +8,29 @@ use crate::pdu::DeliverSm;
 use crate::tlv::tag;
 use std::borrow::Cow;
 
-/// The text without its user data header, and without the zeros of UCS-2.
+/// Returns the text without its user data header, and UTF-16 as UTF-8.
 pub(super) fn text(deliver: &DeliverSm) -> Cow<'_, [u8]> {
     let (_, octets) = split_header(deliver);
     decoded(octets)
 }
 
-/// Another reading of a text in which no label was found: the payload behind a `short_message` that says nothing, or
-/// septets that were left packed.
+/// Returns another interpretation of a text without labels: the payload of a `short_message`
+/// without content, or unpacked septets.
 pub(super) fn second_reading(deliver: &DeliverSm) -> Option<Vec<u8>> {
     let (_, octets) = split_header(deliver);
     let payload = deliver.tlv(tag::MESSAGE_PAYLOAD).unwrap_or_default();
     let readings = [decoded(payload).into_owned(), unpacked(octets)];
     let mut readings = readings.into_iter();
-    readings.find(|text| Fields::find(text).look_like_a_receipt())
+    readings.find(|text| Fields::find(text).have_id_and_state())
 }
 
-/// UTF-8 instead of UTF-16 of either order of octets; all other octets as they are.
+/// Converts UTF-16 of either byte order to UTF-8. Other octets are not changed.
 fn decoded(octets: &[u8]) -> Cow<'_, [u8]> {
     if !octets.contains(&0) {
         return Cow::Borrowed(octets);
     }
-    // Labels are ASCII, so one octet of many pairs is zero; text that a handset shows in other letters may follow them.
+    // Labels are ASCII, so in UTF-16 one octet of most pairs is zero. Text in other letters may
+    // follow them.
     let pairs = octets.as_chunks::<2>().0;
     let high = pairs.iter().filter(|pair| pair[0] == 0 && pair[1] != 0);
     let low = pairs.iter().filter(|pair| pair[0] != 0 && pair[1] == 0);
@@ -44,7 +45,7 @@ fn decoded(octets: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(letters.collect::<String>().into_bytes())
 }
 
-/// The septets of a packed text, one to an octet (3GPP TS 23.038, section 6.1.2.1).
+/// Unpacks septets to one octet each (3GPP TS 23.038, section 6.1.2.1).
 fn unpacked(octets: &[u8]) -> Vec<u8> {
     let mut septets = Vec::with_capacity(octets.len() * 8 / 7);
     let (mut bits, mut count) = (0_u16, 0);
@@ -80,7 +81,7 @@ mod tests {
 
     #[test]
     fn packed_septets_are_unpacked() {
-        // "hello", as in the standard's time-honoured example.
+        // The usual example "hello".
         assert_eq!(unpacked(&[0xE8, 0x32, 0x9B, 0xFD, 0x06]), b"hello");
     }
 }

@@ -25,7 +25,7 @@ fn receipt(text: &str) -> Receipt {
     parse(&deliver(esm_class::RECEIPT, text, Vec::new())).unwrap()
 }
 
-/// Id, state, error, submit date, done date; a dash for what is missing.
+/// Returns id, state, error, submit date and done date. A dash stands for a missing one.
 fn summary(receipt: &Receipt) -> String {
     let or_dash = |field: &Option<String>| field.clone().unwrap_or_else(|| "-".into());
     format!(
@@ -38,7 +38,7 @@ fn summary(receipt: &Receipt) -> String {
     )
 }
 
-/// The receipts of carriers: the dialect, its text, its content.
+/// The dialects of carriers: name, text and content.
 const DIALECTS: &[(&str, &str, &str)] = &[
     (
         "the usual",
@@ -154,7 +154,7 @@ const DIALECTS: &[(&str, &str, &str)] = &[
 ];
 
 #[test]
-fn every_dialect_is_understood() {
+fn every_dialect_is_parsed() {
     for (dialect, text, expected) in DIALECTS {
         assert_eq!(summary(&receipt(text)), *expected, "{dialect}");
     }
@@ -203,7 +203,7 @@ fn state(value: &[u8]) -> Tlv {
 }
 
 #[test]
-fn both_ids_are_given_where_text_and_parameter_differ() {
+fn both_ids_are_returned_if_text_and_parameter_differ() {
     let table = [
         (vec![id("ABC\0")], "ABC", Some("0123456789")),
         (vec![id("0123456789")], "0123456789", None),
@@ -218,7 +218,7 @@ fn both_ids_are_given_where_text_and_parameter_differ() {
 }
 
 #[test]
-fn the_final_state_counts_and_that_of_the_text_where_both_are() {
+fn the_final_state_counts_and_the_text_if_both_are_final() {
     let table: &[(&str, &[u8], ReceiptState)] = &[
         ("DELIVRD", &[0], Delivered),
         ("DELIVRD", &[1], Delivered),
@@ -233,7 +233,7 @@ fn the_final_state_counts_and_that_of_the_text_where_both_are() {
         ("ACCEPTD", &[0, 5], Undeliverable),
         ("ENROUTE", &[6], Enroute),
         ("ENROUTE", &[77], Enroute),
-        // A word of the carrier's own is worth less than a state of the protocol.
+        // A word of the carrier's own counts less than a state of the protocol.
         ("OK", &[2], Delivered),
         ("DND", &[1], Other("DND".into())),
         ("", &[2], Delivered),
@@ -271,7 +271,7 @@ fn a_receipt_without_a_readable_state_is_none() {
     }
 }
 
-/// A text as UTF-16.
+/// Encodes a text as UTF-16.
 fn utf16(text: &str, octets: fn(u16) -> [u8; 2]) -> Vec<u8> {
     text.encode_utf16().flat_map(octets).collect()
 }
@@ -279,7 +279,7 @@ fn utf16(text: &str, octets: fn(u16) -> [u8; 2]) -> Vec<u8> {
 #[test]
 fn the_text_is_read_in_any_alphabet() {
     let text = USUAL.replace("Hello", "مرحبا بك في المتجر");
-    // Eight septets in seven octets.
+    // Eight septets are packed into seven octets.
     let mut packed = Vec::new();
     let (mut bits, mut count) = (0_u32, 0);
     for septet in USUAL.bytes() {
@@ -348,18 +348,18 @@ fn the_text_is_read_in_any_alphabet() {
 }
 
 #[test]
-fn a_payload_is_read_where_the_short_message_says_nothing() {
+fn a_payload_is_read_if_the_short_message_has_no_label() {
     let payload = vec![Tlv::new(tag::MESSAGE_PAYLOAD, USUAL.as_bytes())];
     let receipt = parse(&deliver(0x04, " ", payload)).unwrap();
     assert_eq!(receipt.id, "0123456789");
 }
 
 #[test]
-fn an_underscore_of_the_gsm_alphabet_is_one_of_ascii() {
+fn a_gsm_underscore_equals_an_ascii_one() {
     assert_eq!(receipt("id:a\u{11}1 stat:DELIVRD").id, "a_1");
 }
 
-/// A text cut after so many octets, with headers that join the parts.
+/// Cuts a text after `at` octets into two segments with user data headers.
 fn cut(text: &str, at: usize) -> [DeliverSm; 2] {
     let part = |number: u8, part: &[u8]| DeliverSm {
         short_message: [&crate::udh(7, 2, number)[..], part].concat().into(),
@@ -370,7 +370,7 @@ fn cut(text: &str, at: usize) -> [DeliverSm; 2] {
 }
 
 #[test]
-fn a_receipt_is_read_wherever_it_was_cut() {
+fn a_receipt_is_read_at_any_cut() {
     for at in 0..=USUAL.len() {
         let joined = join(&cut(USUAL, at));
         let read = parse(&joined).unwrap();
@@ -380,7 +380,7 @@ fn a_receipt_is_read_wherever_it_was_cut() {
 }
 
 #[test]
-fn of_a_receipt_that_lacks_a_part_only_whole_words_count() {
+fn an_incomplete_receipt_keeps_complete_words_only() {
     let state_at = USUAL.find("DELIVRD").unwrap();
     for at in 0..=USUAL.len() {
         let [first, second] = cut(USUAL, at);
@@ -393,7 +393,7 @@ fn of_a_receipt_that_lacks_a_part_only_whole_words_count() {
         }
         assert_eq!(parse(&join(&[second])), None, "{at}");
     }
-    // The parameters are whole in any part.
+    // Each segment has complete parameters.
     let [_, mut second] = cut(USUAL, 20);
     second.tlvs = vec![id("77"), state(&[2])];
     assert_eq!(
@@ -420,7 +420,7 @@ fn parameters_alone_are_enough() {
         (vec![id.clone(), state(77)], "no-nul Other(\"77\") - - -"),
     ];
     for (tlvs, expected) in table {
-        // Some links leave esm_class zero.
+        // Some carriers leave `esm_class` zero.
         for esm_class in [0x04, 0x00] {
             let receipt = parse(&deliver(esm_class, "", tlvs.clone())).unwrap();
             assert_eq!(summary(&receipt), expected);
@@ -431,7 +431,7 @@ fn parameters_alone_are_enough() {
 }
 
 #[test]
-fn the_text_may_lie_in_the_payload() {
+fn the_text_may_be_in_the_payload() {
     let tlvs = vec![Tlv::new(tag::MESSAGE_PAYLOAD, USUAL.as_bytes())];
     let receipt = parse(&deliver(0x04, "", tlvs)).unwrap();
     assert_eq!(receipt.id, "0123456789");
@@ -462,14 +462,14 @@ fn the_kind_of_a_message_decides_what_is_a_receipt() {
 }
 
 #[test]
-fn an_intermediate_receipt_is_not_the_last_word() {
+fn an_intermediate_receipt_is_not_final() {
     let receipt = parse(&deliver(0x20, "id:1 stat:UNDELIV", Vec::new())).unwrap();
     assert!(receipt.state.is_final() && !receipt.is_final());
     let silent = parse(&deliver(0x20, "id:1", Vec::new())).unwrap();
     assert_eq!(silent.state, Enroute);
 }
 
-/// The pieces of receipts, in any order.
+/// Parts of receipts in random order.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let words = prop_oneof![
         Just("id"),
@@ -493,13 +493,13 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
 
 proptest! {
     #[test]
-    fn nothing_that_looks_like_a_receipt_makes_the_parser_panic(esm_class: u8, text in pieces()) {
+    fn no_parts_of_receipts_make_the_parser_panic(esm_class: u8, text in pieces()) {
         let message = DeliverSm { esm_class, short_message: text.into(), ..DeliverSm::default() };
         let _ = parse(&message);
     }
 
     #[test]
-    fn fields_are_found_whatever_stands_between_them(
+    fn fields_are_found_between_any_other_text(
         sign in "( {0,2}[:=] {0,2})",
         between in "( {1,3}|, ?|; ?|\\||\r?\n|\t)",
         id in "[A-Za-z0-9-]{1,20}",

@@ -1,7 +1,8 @@
-//! The text of a receipt (appendix B, which leaves its form to each vendor): labels in any case and order, some missing,
-//! followed by a colon or an equals sign, and whatever each carrier puts between the fields.
+//! Parses the text of a receipt (appendix B, whose form each vendor varies). Labels come in any
+//! case and order, some are missing, and a colon or an equals sign follows them. Carriers add other
+//! text between the fields.
 
-/// The fields that matter; `None` where the label is missing or nothing is behind it.
+/// The fields of a receipt. `None` means a missing label or an empty value.
 #[derive(Debug, Default)]
 pub(super) struct Fields<'a> {
     pub(super) id: Option<&'a [u8]>,
@@ -22,7 +23,7 @@ enum Label {
     Text,
 }
 
-/// A blank stands for any number of blanks or underscores, also none.
+/// The labels. A blank in a label matches any number of blanks and underscores.
 const LABELS: [(&[u8], Label); 10] = [
     (b"id", Label::Id),
     (b"sub", Label::Count),
@@ -37,7 +38,7 @@ const LABELS: [(&[u8], Label); 10] = [
 ];
 
 impl<'a> Fields<'a> {
-    /// Finds every label; a value is what lies between it and the next one.
+    /// Finds every label. A value ends at the next label.
     pub(super) fn find(text: &'a [u8]) -> Self {
         let mut fields = Self::default();
         let mut open: Option<(Label, usize)> = None;
@@ -50,7 +51,7 @@ impl<'a> Fields<'a> {
             fields.close(open, &text[..at]);
             at += length;
             open = Some((label, at));
-            // It quotes the message itself, which may hold anything.
+            // The text field quotes the message, which may contain labels.
             if matches!(label, Label::Text) {
                 break;
             }
@@ -59,8 +60,8 @@ impl<'a> Fields<'a> {
         fields
     }
 
-    /// Returns whether the text alone is evidence enough.
-    pub(super) fn look_like_a_receipt(&self) -> bool {
+    /// Returns `true` if the text has the form of a receipt.
+    pub(super) fn have_id_and_state(&self) -> bool {
         self.id.is_some() && self.state.is_some()
     }
 
@@ -77,7 +78,7 @@ impl<'a> Fields<'a> {
         };
         let value = match label {
             Label::SubmitDate | Label::DoneDate => value,
-            // Behind the first word is a label of the carrier's own.
+            // The words after the first one are a field of the carrier's own.
             Label::Id | Label::State | Label::Error | Label::Count | Label::Text => {
                 first_word(value)
             }
@@ -88,21 +89,21 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The label that a text begins with, and its length with the sign behind it.
+/// Returns the label at the start of a text, and its length with the sign after it.
 fn label_at(text: &[u8]) -> Option<(Label, usize)> {
     let initial = text.first()?.to_ascii_lowercase();
-    // Most words begin like no label.
+    // Most words do not begin with the initial of a label.
     let mut named = LABELS.iter().filter(|(name, _)| name[0] == initial);
     named.find_map(|(name, label)| {
-        let [b':' | b'=', value @ ..] = behind(text, name)?.trim_ascii_start() else {
+        let [b':' | b'=', value @ ..] = after(text, name)?.trim_ascii_start() else {
             return None;
         };
         Some((*label, text.len() - value.len()))
     })
 }
 
-/// Returns the text behind the name that it begins with.
-fn behind<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+/// Returns the text after a name at its start.
+fn after<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     name.iter().try_fold(text, |rest, &octet| {
         if octet == b' ' {
             let is_word = |octet: &u8| !octet.is_ascii_whitespace() && *octet != b'_';
@@ -114,22 +115,22 @@ fn behind<'a>(text: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     })
 }
 
-/// How far it is to where a word may begin again, and with it a label.
+/// Returns the number of octets to the next place where a word, and so a label, can begin.
 fn octets_to_next_word(text: &[u8]) -> usize {
     let is_within = |octet: &u8| octet.is_ascii_alphanumeric() || *octet == b'_';
     let end = text.iter().position(|octet| !is_within(octet));
     end.map_or(text.len(), |end| end + 1)
 }
 
-/// A value without what stands around it.
+/// Removes separators around a value.
 fn trim(mut value: &[u8]) -> &[u8] {
     while let [first, rest @ ..] = value
-        && ends_a_value(*first)
+        && is_separator(*first)
     {
         value = rest;
     }
     while let [rest @ .., last] = value
-        && ends_a_value(*last)
+        && is_separator(*last)
     {
         value = rest;
     }
@@ -138,12 +139,12 @@ fn trim(mut value: &[u8]) -> &[u8] {
 
 fn first_word(value: &[u8]) -> &[u8] {
     value
-        .split(|octet| ends_a_value(*octet))
+        .split(|octet| is_separator(*octet))
         .next()
         .unwrap_or_default()
 }
 
-/// Returns whether the octet stands between fields. Ids and states have none of it.
-const fn ends_a_value(octet: u8) -> bool {
+/// Returns `true` if the octet separates fields. Ids and states do not contain it.
+const fn is_separator(octet: u8) -> bool {
     octet.is_ascii_whitespace() || matches!(octet, 0 | b',' | b';' | b'|')
 }

@@ -1,4 +1,4 @@
-//! The requests of a client, and the events of its session.
+//! The requests and events of a server's session.
 
 use crate::codec::{BindFields, CancelFields, Destinations, QueryFields, Sm};
 use crate::command::Command;
@@ -7,12 +7,12 @@ use crate::pdu::BindKind;
 use crate::status::CommandStatus;
 use std::fmt;
 
-/// A request that waits for its answer.
+/// A request that must be answered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Request {
-    /// The command that the client sent.
+    /// The command of the request.
     pub command: Command,
-    /// The client's sequence number.
+    /// The sequence number of the request.
     pub sequence: u32,
 }
 
@@ -25,11 +25,14 @@ impl Request {
     }
 }
 
-/// An event that the caller of a session handles. Every [`Request`] is answered by one call of
-/// [`ServerSession::accept`](super::ServerSession::accept), [`ServerSession::respond`](super::ServerSession::respond), [`ServerSession::nack`](super::ServerSession::nack) and the like.
+/// An event for the caller of a session. Every [`Request`] must be answered by one call of
+/// [`ServerSession::accept`](super::ServerSession::accept),
+/// [`ServerSession::respond`](super::ServerSession::respond),
+/// [`ServerSession::nack`](super::ServerSession::nack) or a similar method.
 #[derive(Clone, Copy, Debug)]
 pub enum ServerEvent<'a, T> {
-    /// The client asks to bind. The answer is [`ServerSession::grant`](super::ServerSession::grant) or [`ServerSession::refuse_bind`](super::ServerSession::refuse_bind).
+    /// A bind request. Answer it with [`ServerSession::grant`](super::ServerSession::grant) or
+    /// [`ServerSession::refuse_bind`](super::ServerSession::refuse_bind).
     Bind(Request, BindKind, BindFields<'a>),
     /// `submit_sm`
     Submit(Request, Sm<'a>),
@@ -41,11 +44,11 @@ pub enum ServerEvent<'a, T> {
     Query(Request, QueryFields<'a>),
     /// `cancel_sm`
     Cancel(Request, CancelFields<'a>),
-    /// The client answered a `deliver_sm` with this status.
+    /// The client's answer to a `deliver_sm`.
     Answered(T, CommandStatus),
 }
 
-/// Why a session ended.
+/// The reason why a session ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SessionEnd {
     /// The server unbound.
@@ -56,9 +59,9 @@ pub enum SessionEnd {
     BindRefused,
     /// The client did not bind in time.
     BindTimedOut,
-    /// The client did not answer a probe.
+    /// The client did not answer an `enquire_link`.
     HalfOpen,
-    /// A broken `command_length`: the stream is out of step.
+    /// The client sent an impossible `command_length`, so frames cannot be told apart any more.
     Protocol,
 }
 
@@ -75,17 +78,17 @@ impl fmt::Display for SessionEnd {
     }
 }
 
-/// The counts of a session.
+/// The counters of a session.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct ServerCounters {
-    /// Requests that were given to the caller.
+    /// Requests that became events.
     pub requests: u64,
-    /// Requests that were refused because too many waited for their answer.
+    /// Requests that were rejected because too many were unanswered.
     pub throttled: u64,
-    /// `deliver_sm` written.
+    /// Sent `deliver_sm`.
     pub delivers: u64,
-    /// `deliver_sm` that were not answered in time.
+    /// `deliver_sm` whose response timed out.
     pub timeouts: u64,
-    /// PDUs that were malformed, unknown or out of place.
+    /// PDUs that were malformed, unknown or not allowed in their state.
     pub odd_pdus: u64,
 }

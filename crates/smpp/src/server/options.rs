@@ -1,23 +1,25 @@
-//! How a server treats its clients.
+//! The options of a server's session.
 
 use std::time::Duration;
 
-/// How a server treats its clients.
+/// The options of a server's session.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// The name of the server in its bind responses; at most 15 octets.
+    /// The `system_id` in bind responses, at most 15 octets.
     pub system_id: String,
-    /// The version in bind responses. `None` leaves it out, as servers of version 3.3 do.
+    /// The version in bind responses. `None` leaves it out, like servers of version 3.3.
     pub interface_version: Option<u8>,
-    /// How long a client may take to bind; zero is for ever.
+    /// Timeout of the client's bind. Zero is no timeout.
     pub bind_timeout: Duration,
-    /// After how long a silence a bound client is probed; zero is never.
+    /// Idle time after which an `enquire_link` is sent. Zero is never.
     pub enquire_link: Duration,
-    /// How long a client may take to answer a `deliver_sm`, a probe or an `unbind`; zero is for ever.
+    /// Timeout of the client's answer to `deliver_sm`, `enquire_link` and `unbind`. Zero is no
+    /// timeout.
     pub response_timeout: Duration,
-    /// How long the response to the client's `unbind` waits for the answers that it is still owed.
+    /// Longest delay of the response to the client's `unbind` while its other requests are
+    /// unanswered.
     pub unbind_timeout: Duration,
-    /// How many requests of the client may wait for their answer. Others are refused with
+    /// Maximum number of unanswered requests of the client. Further ones are rejected with
     /// `ESME_RTHROTTLED`.
     pub max_pending: usize,
 }
@@ -36,5 +38,5 @@ impl Default for ServerOptions {
     }
 }
 
-/// The version that is spoken: SMPP 3.4. A client of version 5.0 is answered with it and falls back to it.
+/// The version of this implementation, SMPP 3.4. A client of version 5.0 falls back to it.
 pub const INTERFACE_VERSION: u8 = 0x34;

@@ -1,4 +1,4 @@
-//! The rules of a server's session, without any input or output.
+//! The state machine of a server's session, without input and output.
 
 use super::event::{Request, ServerCounters, ServerEvent, SessionEnd};
 use super::options::{INTERFACE_VERSION, ServerOptions};
@@ -17,30 +17,30 @@ use crate::tlv::{Tlv, Tlvs, tag};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long the last octets may take to leave.
+/// Timeout of the last writes.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
-/// No more `deliver_sm` are written while this many octets wait.
+/// Size of the unwritten output from which no further `deliver_sm` are encoded.
 const MAX_UNWRITTEN_DELIVER_OCTETS: usize = 256 * 1024;
-/// Reading stops while this many octets wait to be written.
+/// Size of the unwritten output from which the connection should not be read.
 const MAX_UNWRITTEN_OCTETS: usize = 1024 * 1024;
 
-/// One client's session. `T` is what the caller keeps of a `deliver_sm` until its answer.
+/// The session of one client. `T` is a value that the caller attaches to a `deliver_sm`.
 #[derive(Debug)]
 pub struct ServerSession<T> {
     pub(crate) output: Output,
     options: ServerOptions,
     state: State,
     probe: Probe,
-    /// The client takes optional parameters.
+    /// `true` if the client supports optional parameters.
     takes_tlvs: bool,
-    /// Requests that wait for the caller's answer.
+    /// Number of requests that the caller has not answered.
     pending: usize,
     unanswered: Unanswered<T>,
     counters: ServerCounters,
 }
 
 impl<T> ServerSession<T> {
-    /// A session of a client that has just connected.
+    /// Creates the session of a client that has just connected.
     pub fn new(options: ServerOptions, now: Instant) -> Self {
         Self {
             output: Output::default(),
@@ -54,7 +54,7 @@ impl<T> ServerSession<T> {
         }
     }
 
-    /// Handles one PDU of the client. Returns the event that the caller decides, if it is one.
+    /// Handles one PDU of the client. Returns an event if the caller must handle it.
     pub fn on_frame<'a>(&mut self, frame: &Frame<'a>, now: Instant) -> Option<ServerEvent<'a, T>> {
         if !self.is_open() {
             return None;
@@ -78,10 +78,10 @@ impl<T> ServerSession<T> {
                 return None;
             }
         };
-        self.lets_in(request).then_some(event)
+        self.admit(request).then_some(event)
     }
 
-    /// Handles a broken `command_length`: nobody knows where the next PDU begins.
+    /// Handles an impossible `command_length`, after which no further PDU can be read.
     pub fn on_broken_length(&mut self, now: Instant) {
         self.counters.odd_pdus += 1;
         if self.is_open() {
@@ -113,13 +113,13 @@ impl<T> ServerSession<T> {
         Ok(())
     }
 
-    /// Refuses the bind, and ends the session.
+    /// Rejects the bind, and ends the session.
     pub fn refuse_bind(&mut self, request: Request, status: CommandStatus, now: Instant) {
         self.write_status(request, status);
         self.leave(SessionEnd::BindRefused, now + FLUSH_TIMEOUT);
     }
 
-    /// Accepts a `submit_sm`, a `data_sm` or all of a `submit_multi`.
+    /// Accepts a `submit_sm`, a `data_sm` or all destinations of a `submit_multi`.
     pub fn accept(&mut self, request: Request, message_id: &[u8]) -> Result<(), CommandStatus> {
         let pdu = match request.command {
             Command::DATA_SM => Pdu::DataResp(message_id),
@@ -132,7 +132,8 @@ impl<T> ServerSession<T> {
         self.answer(request, &pdu)
     }
 
-    /// Answers a request with this PDU: a `query_sm_resp`, or a `submit_multi_resp` with refused destinations.
+    /// Answers a request with a PDU: a `query_sm_resp`, or a `submit_multi_resp` with rejected
+    /// destinations.
     pub fn answer(&mut self, request: Request, pdu: &Pdu<'_>) -> Result<(), CommandStatus> {
         let octets = &mut self.output.octets;
         encode(octets, CommandStatus::ROK, request.sequence, pdu)?;
@@ -140,24 +141,25 @@ impl<T> ServerSession<T> {
         Ok(())
     }
 
-    /// Answers any request with a status alone: a refusal, or the success of a `cancel_sm`.
+    /// Answers a request with a status only: a rejection, or the success of a `cancel_sm`.
     pub fn respond(&mut self, request: Request, status: CommandStatus) {
         self.write_status(request, status);
         self.end_request();
     }
 
-    /// Refuses a request that the caller does not serve, with `generic_nack`.
+    /// Rejects an unsupported request with `generic_nack`.
     pub fn nack(&mut self, request: Request, status: CommandStatus) {
         self.write_nack(status, request.sequence);
         self.end_request();
     }
 
-    /// Ends a request that is never answered.
+    /// Ends a request without an answer.
     pub const fn end_request(&mut self) {
         self.pending = self.pending.saturating_sub(1);
     }
 
-    /// Writes a `deliver_sm`, and keeps `item` until its answer. A client below 3.4 gets no optional parameters.
+    /// Sends a `deliver_sm`, and keeps `item` until its answer. A client below 3.4 gets no optional
+    /// parameters.
     pub fn deliver(
         &mut self,
         item: T,
@@ -180,7 +182,7 @@ impl<T> ServerSession<T> {
         })
     }
 
-    /// Writes a `deliver_sm` or `data_sm` by a function, and keeps `item` until its answer.
+    /// Sends a `deliver_sm` or `data_sm` that `write` encodes, and keeps `item` until its answer.
     pub(crate) fn deliver_with(
         &mut self,
         item: T,
@@ -194,8 +196,8 @@ impl<T> ServerSession<T> {
         Ok(())
     }
 
-    /// How many `deliver_sm` may be written now, when `window` of them may be unanswered.
-    pub fn room(&self, window: usize) -> usize {
+    /// Returns how many `deliver_sm` may be sent now, if `window` may be unanswered.
+    pub fn available(&self, window: usize) -> usize {
         let takes_more = self.output.waiting() <= MAX_UNWRITTEN_DELIVER_OCTETS;
         let window = if self.state.receives() && takes_more {
             window
@@ -205,7 +207,7 @@ impl<T> ServerSession<T> {
         window.saturating_sub(self.unanswered.len())
     }
 
-    /// Asks the client to unbind.
+    /// Sends `unbind` to the client.
     pub fn unbind(&mut self, now: Instant) {
         if let State::Bound(kind) = self.state {
             let sequence = self.unanswered.next_sequence();
@@ -214,7 +216,7 @@ impl<T> ServerSession<T> {
         }
     }
 
-    /// Acts on everything that is due. Returns the items of the `deliver_sm` that were not answered in time.
+    /// Performs everything that is due. Returns the items of `deliver_sm` whose answers timed out.
     pub fn on_time(&mut self, now: Instant) -> Vec<T> {
         match self.state {
             State::Opened(Some(at)) if at <= now => {
@@ -234,7 +236,7 @@ impl<T> ServerSession<T> {
         expired
     }
 
-    /// When [`Self::on_time`] or [`Self::ended`] may have something to do.
+    /// Returns the time of the next call of [`Self::on_time`] or [`Self::ended`].
     pub fn deadline(&self) -> Option<Instant> {
         let state = match self.state {
             State::Binding => None,
@@ -245,7 +247,7 @@ impl<T> ServerSession<T> {
         state.into_iter().chain(self.unanswered.deadline()).min()
     }
 
-    /// The reason of the end, once the session is over: everything is written, or its time is up.
+    /// Returns the reason once everything is written, or the timeout of the end is over.
     pub fn ended(&self, now: Instant) -> Option<SessionEnd> {
         let State::Leaving(end, at) = self.state else {
             return None;
@@ -253,32 +255,32 @@ impl<T> ServerSession<T> {
         (at <= now || self.output.is_done()).then_some(end)
     }
 
-    /// Returns whether frames are still handled.
+    /// Returns `true` if frames are still handled.
     pub const fn is_open(&self) -> bool {
         !matches!(self.state, State::Leaving(..))
     }
 
-    /// Returns whether so much waits to be written that nothing more should be read.
+    /// Returns `true` if so much output is unwritten that the connection should not be read.
     pub fn is_congested(&self) -> bool {
         self.output.waiting() >= MAX_UNWRITTEN_OCTETS
     }
 
-    /// The octets that wait to be written.
+    /// Returns the unwritten octets.
     pub fn unsent(&self) -> &[u8] {
         self.output.unsent()
     }
 
-    /// Records that so many of the [`Self::unsent`] octets were written.
+    /// Records that some of the [`Self::unsent`] octets were written.
     pub fn advance(&mut self, octets: usize) {
         self.output.advance(octets);
     }
 
-    /// The items of all `deliver_sm` without an answer, in the order in which they were written.
+    /// Takes the items of all unanswered `deliver_sm`, in the order of sending.
     pub fn take_unanswered(&mut self) -> Vec<T> {
         self.unanswered.take_all()
     }
 
-    /// The counts so far.
+    /// Returns the counters.
     pub const fn counters(&self) -> ServerCounters {
         self.counters
     }
@@ -298,8 +300,8 @@ impl<T> ServerSession<T> {
         None
     }
 
-    /// Returns whether the caller decides this request. Otherwise it was refused.
-    fn lets_in(&mut self, request: Request) -> bool {
+    /// Returns `true` if the request becomes an event. Otherwise it was rejected.
+    fn admit(&mut self, request: Request) -> bool {
         if !self.state.submits() {
             self.counters.odd_pdus += 1;
             self.write_status(request, CommandStatus::RINVBNDSTS);
@@ -324,7 +326,7 @@ impl<T> ServerSession<T> {
         Some(ServerEvent::Answered(item?, status))
     }
 
-    /// Handles a PDU that is no business of the caller. `None` is one whose fields end too early.
+    /// Handles a PDU that is no event. `None` is a malformed PDU.
     fn on_link_pdu(&mut self, header: Header, pdu: Option<Pdu<'_>>, now: Instant) {
         let request = Request::of(header);
         match pdu {
@@ -338,7 +340,7 @@ impl<T> ServerSession<T> {
                 self.counters.odd_pdus += 1;
                 self.write_nack(CommandStatus::RINVCMDID, header.sequence);
             }
-            // A client does not deliver: the state of its session is not one for that.
+            // A client may not send `deliver_sm`.
             Some(Pdu::Deliver(_)) => {
                 self.counters.odd_pdus += 1;
                 self.write_status(request, CommandStatus::RINVBNDSTS);
@@ -365,7 +367,7 @@ impl<T> ServerSession<T> {
         self.leave(SessionEnd::ClientUnbound, now + FLUSH_TIMEOUT);
     }
 
-    /// Probes a client that is silent for long.
+    /// Sends an `enquire_link` to a client that was silent for long.
     fn probe(&mut self, now: Instant) {
         match self.probe.step(false, now) {
             ProbeStep::Wait => {}
@@ -377,7 +379,7 @@ impl<T> ServerSession<T> {
         }
     }
 
-    /// The first reason counts.
+    /// Ends the session. The first reason is kept.
     fn leave(&mut self, end: SessionEnd, at: Instant) {
         if self.is_open() {
             self.state = State::Leaving(end, at);

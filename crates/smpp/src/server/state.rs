@@ -1,4 +1,4 @@
-//! How far a server's session is on its way from connect to close.
+//! The states of a server's session.
 
 use super::event::SessionEnd;
 use crate::pdu::BindKind;
@@ -7,22 +7,23 @@ use tokio::time::Instant;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
-    /// The client has not bound; it may until then.
+    /// The client is connected. It must bind before that time.
     Opened(Option<Instant>),
-    /// A bind waits for the caller's decision.
+    /// The caller must decide on a bind.
     Binding,
     /// The client is bound.
     Bound(BindKind),
-    /// `unbind` was written; its response is waited for until then.
+    /// `unbind` was sent, and its response is awaited until then.
     Unbinding(BindKind, Option<Instant>),
-    /// The client sent `unbind` with this sequence number. It is answered once all requests are, or then.
+    /// The client sent `unbind` with this sequence number. It is answered after the open requests,
+    /// or at that time.
     ClientUnbinding(u32, Instant),
-    /// Over, once everything is written, or then.
+    /// The session ends after the last write, or at that time.
     Leaving(SessionEnd, Instant),
 }
 
 impl State {
-    /// Returns whether the client may submit.
+    /// Returns `true` if the client may submit.
     pub(super) const fn submits(self) -> bool {
         match self.kind() {
             Some(kind) => kind.submits(),
@@ -30,7 +31,7 @@ impl State {
         }
     }
 
-    /// Returns whether the client may be delivered to.
+    /// Returns `true` if the client may receive.
     pub(super) const fn receives(self) -> bool {
         match self.kind() {
             Some(kind) => kind.receives(),
@@ -46,7 +47,7 @@ impl State {
     }
 }
 
-/// The end of a time that begins at `from`; zero has none.
+/// Returns the end of a timeout that begins at `from`. Zero is no timeout.
 pub(super) fn deadline(from: Instant, timeout: Duration) -> Option<Instant> {
     (!timeout.is_zero()).then(|| from + timeout)
 }

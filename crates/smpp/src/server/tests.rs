@@ -14,14 +14,14 @@ use proptest::prelude::*;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// A session with its read buffer and a clock that stands still unless it is moved.
+/// A session with its read buffer and a manual clock.
 struct Kit {
     input: FrameBuffer,
     session: ServerSession<u64>,
     now: Instant,
-    /// The events that came, in words.
+    /// The events as text.
     events: Vec<String>,
-    /// The caller answers each request at once.
+    /// `true` if each request is answered at once.
     answers: bool,
 }
 
@@ -37,7 +37,7 @@ impl Kit {
         }
     }
 
-    /// A session that is bound like this.
+    /// Creates a bound session.
     fn bound(kind: BindKind, version: u8) -> Self {
         let mut kit = Self::new(ServerOptions::default());
         kit.send(1, &bind(kind, version));
@@ -46,12 +46,12 @@ impl Kit {
         kit
     }
 
-    /// The client sends one PDU.
+    /// Sends one PDU of the client.
     fn send(&mut self, sequence: u32, pdu: &Pdu<'_>) {
         self.push(&octets(sequence, pdu));
     }
 
-    /// The client sends octets.
+    /// Sends octets of the client.
     fn push(&mut self, mut octets: &[u8]) {
         while !octets.is_empty() && self.session.is_open() {
             let taken = self.input.push(octets);
@@ -77,13 +77,13 @@ impl Kit {
         }
     }
 
-    /// Time passes.
+    /// Advances the clock.
     fn wait(&mut self, time: Duration) -> Vec<u64> {
         self.now += time;
         self.session.on_time(self.now)
     }
 
-    /// The PDUs that the session wrote: command, status and sequence number.
+    /// Reads the written PDUs: command, status and sequence number.
     fn read(&mut self) -> Vec<(&'static str, CommandStatus, u32)> {
         let mut seen = Vec::new();
         let octets = self.session.unsent().to_vec();
@@ -98,7 +98,7 @@ impl Kit {
     }
 }
 
-/// The answer of a caller that takes everything.
+/// Answers a request with success.
 fn answer(session: &mut ServerSession<u64>, event: ServerEvent<'_, u64>, now: Instant) {
     match event {
         ServerEvent::Bind(request, kind, fields) if fields.password == b"secret" => {
@@ -116,7 +116,7 @@ fn answer(session: &mut ServerSession<u64>, event: ServerEvent<'_, u64>, now: In
                 message_state: 2,
                 ..QueryRespFields::default()
             };
-            // An id that is too long for the protocol has no response of its own.
+            // An id that is too long has no response of its own.
             if let Err(status) = session.answer(request, &Pdu::QueryResp(response)) {
                 session.respond(request, status);
             }
@@ -177,7 +177,7 @@ fn each_kind_of_bind_is_granted_with_its_own_response() {
         let mut kit = Kit::new(ServerOptions::default());
         kit.send(7, &bind(kind, 0x34));
         assert_eq!(kit.read(), [(name, OK, 7)]);
-        assert_eq!(kit.session.room(10) > 0, kind.receives());
+        assert_eq!(kit.session.available(10) > 0, kind.receives());
     }
 }
 
@@ -230,14 +230,18 @@ fn a_text_that_the_client_cannot_read_is_not_delivered() {
 }
 
 #[test]
-fn a_refused_bind_ends_the_session_when_it_is_written() {
+fn a_refused_bind_ends_the_session_after_its_response() {
     let mut kit = Kit::new(ServerOptions::default());
     let fields = BindFields {
         password: b"guess",
         ..BindFields::default()
     };
     kit.send(3, &Pdu::Bind(BindKind::Transmitter, fields));
-    assert_eq!(kit.session.ended(kit.now), None, "it is not written yet");
+    assert_eq!(
+        kit.session.ended(kit.now),
+        None,
+        "the response is not written yet"
+    );
     let refusal = ("bind_transmitter_resp", CommandStatus::RINVPASWD, 3);
     assert_eq!(kit.read(), [refusal]);
     assert_eq!(kit.session.ended(kit.now), Some(SessionEnd::BindRefused));
@@ -270,7 +274,7 @@ fn requests_before_a_bind_are_refused() {
 }
 
 #[test]
-fn a_receiver_may_not_submit_and_nobody_binds_twice() {
+fn a_receiver_may_not_submit_and_no_client_binds_twice() {
     let mut kit = Kit::bound(BindKind::Receiver, 0x34);
     kit.send(2, &Pdu::Submit(message()));
     kit.send(3, &bind(BindKind::Transceiver, 0x34));
@@ -441,12 +445,12 @@ fn requests_beyond_the_limit_are_throttled() {
 }
 
 #[test]
-fn an_answer_names_the_deliver_sm_that_it_is_about() {
+fn an_answer_is_matched_with_its_deliver_sm() {
     let mut kit = Kit::bound(BindKind::Transceiver, 0x34);
     for item in 10..14 {
         kit.session.deliver(item, &message(), kit.now).unwrap();
     }
-    assert_eq!(kit.session.room(5), 1);
+    assert_eq!(kit.session.available(5), 1);
     let sequences: Vec<u32> = kit
         .read()
         .into_iter()
@@ -469,7 +473,7 @@ fn an_answer_names_the_deliver_sm_that_it_is_about() {
 }
 
 #[test]
-fn an_unanswered_deliver_sm_comes_back_after_its_time() {
+fn an_unanswered_deliver_sm_is_returned_at_its_timeout() {
     let mut kit = Kit::bound(BindKind::Transceiver, 0x34);
     kit.session.deliver(1, &message(), kit.now).unwrap();
     assert!(kit.wait(Duration::from_secs(20)).is_empty());
@@ -482,7 +486,7 @@ fn an_unanswered_deliver_sm_comes_back_after_its_time() {
 }
 
 #[test]
-fn a_silent_client_is_probed_and_then_given_up() {
+fn a_silent_client_is_probed_and_then_disconnected() {
     let mut kit = Kit::bound(BindKind::Receiver, 0x34);
     let start = kit.now;
     assert_eq!(
@@ -501,7 +505,7 @@ fn a_silent_client_is_probed_and_then_given_up() {
 }
 
 #[test]
-fn a_client_that_does_not_bind_is_given_up() {
+fn a_client_that_does_not_bind_is_disconnected() {
     let mut kit = Kit::new(ServerOptions::default());
     kit.send(1, &Pdu::EnquireLink);
     kit.wait(Duration::from_secs(9));
@@ -511,7 +515,7 @@ fn a_client_that_does_not_bind_is_given_up() {
 }
 
 #[test]
-fn a_client_that_unbinds_gets_its_open_answers_first() {
+fn an_unbind_is_answered_after_the_open_requests() {
     let mut kit = Kit::bound(BindKind::Transceiver, 0x34);
     kit.answers = false;
     kit.send(2, &Pdu::Submit(message()));
@@ -536,7 +540,7 @@ fn a_client_that_unbinds_gets_its_open_answers_first() {
 }
 
 #[test]
-fn an_unbind_is_answered_in_time_whatever_is_open() {
+fn an_unbind_is_answered_at_its_timeout() {
     let mut kit = Kit::bound(BindKind::Transceiver, 0x34);
     kit.answers = false;
     kit.send(2, &Pdu::Submit(message()));
@@ -547,7 +551,7 @@ fn an_unbind_is_answered_in_time_whatever_is_open() {
 }
 
 #[test]
-fn a_server_that_unbinds_goes_on_until_the_answer() {
+fn a_server_that_unbinds_continues_until_the_answer() {
     let mut kit = Kit::bound(BindKind::Transceiver, 0x34);
     kit.session.unbind(kit.now);
     kit.send(2, &Pdu::Submit(message()));
@@ -562,7 +566,7 @@ fn a_server_that_unbinds_goes_on_until_the_answer() {
 }
 
 #[test]
-fn a_length_that_no_pdu_has_ends_the_session() {
+fn an_impossible_length_ends_the_session() {
     let too_long = u32::try_from(MAX_FRAME_OCTETS + 1).unwrap();
     for length in [0, 15, too_long, u32::from_be_bytes(*b"GET ")] {
         let mut kit = Kit::bound(BindKind::Transceiver, 0x34);
@@ -575,7 +579,7 @@ fn a_length_that_no_pdu_has_ends_the_session() {
 }
 
 #[test]
-fn the_longest_pdu_is_taken_whole() {
+fn the_longest_pdu_is_read_completely() {
     let payload = [Tlv::new(tag::MESSAGE_PAYLOAD, vec![b'x'; 65_000])];
     let long = Sm {
         tlvs: Tlvs::List(&payload),
@@ -586,7 +590,7 @@ fn the_longest_pdu_is_taken_whole() {
     assert_eq!(kit.read(), [("submit_sm_resp", OK, 2)]);
 }
 
-/// The octets that a client may send: PDUs of all kinds, and now and then octets that are none.
+/// The octets of a client: PDUs of all kinds and random octets.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let sequence = 1u32..6;
     let body = vec(any::<u8>(), 0..40);
@@ -624,7 +628,7 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// The events, the octets written and the end of a session that read these octets.
+/// Returns the events, the written octets and the end of a session that reads these octets.
 fn run(kit: Kit, parts: &[&[u8]]) -> (Vec<String>, Vec<u8>, Option<SessionEnd>) {
     let mut kit = kit;
     for part in parts {
@@ -654,7 +658,7 @@ proptest! {
     }
 
     #[test]
-    fn no_request_is_left_without_an_answer(pieces in vec(pieces(), 0..20)) {
+    fn every_request_is_answered(pieces in vec(pieces(), 0..20)) {
         let mut kit = Kit::bound(BindKind::Transceiver, 0x34);
         let mut expected = Vec::new();
         for octets in &pieces {

@@ -1,4 +1,4 @@
-//! The requests of a server that wait for the client's answer.
+//! The requests of a server that the client has not answered.
 
 use super::state::deadline;
 use crate::frame::next_sequence;
@@ -6,13 +6,13 @@ use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The items that the caller keeps of each `deliver_sm` until its answer.
+/// The items of all unanswered `deliver_sm`.
 #[derive(Debug)]
 pub(super) struct Unanswered<T> {
     items: HashMap<u32, T>,
-    /// The deadline of each item, the earliest first. Items that were answered may still be in it.
+    /// The deadlines of the items, earliest first. Some items may be answered already.
     deadlines: VecDeque<(Instant, u32)>,
-    /// Zero is for ever.
+    /// The timeout. Zero is none.
     timeout: Duration,
     last_sequence: u32,
 }
@@ -31,7 +31,7 @@ impl<T> Unanswered<T> {
         self.items.len()
     }
 
-    /// A sequence number that no open request has.
+    /// Returns a sequence number without an open request.
     pub(super) fn next_sequence(&mut self) -> u32 {
         loop {
             self.last_sequence = next_sequence(self.last_sequence);
@@ -58,17 +58,17 @@ impl<T> Unanswered<T> {
         Some(item)
     }
 
-    /// The latest time of an answer to a request that is written now.
+    /// Returns the deadline of a request that is sent now.
     pub(super) fn deadline_from(&self, now: Instant) -> Option<Instant> {
         deadline(now, self.timeout)
     }
 
-    /// The first deadline of an open request.
+    /// Returns the first deadline.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.deadlines.front().map(|(deadline, _)| *deadline)
     }
 
-    /// Takes the items whose time is up.
+    /// Takes the items whose deadline has passed.
     pub(super) fn expire(&mut self, now: Instant) -> Vec<T> {
         let mut expired = Vec::new();
         while let Some(&(deadline, sequence)) = self.deadlines.front()

@@ -1,4 +1,4 @@
-//! The queue of one system id: receipts and messages that wait for its receiving connections.
+//! The queue of one system id, with receipts and messages for its receiving connections.
 
 use super::receipt_writer::Outgoing;
 use std::cmp::Reverse;
@@ -7,7 +7,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 use tokio::time::Instant;
 
-/// Receipts and messages that wait for one system id; more are lost, and counted.
+/// Maximum number of queued receipts and messages of a system id. Further ones are lost and
+/// counted.
 const MAX_WAITING: usize = 2_000_000;
 
 #[derive(Debug, Default)]
@@ -18,14 +19,14 @@ pub(super) struct Account {
 #[derive(Debug, Default)]
 struct Queue {
     waiting: BinaryHeap<Reverse<Scheduled>>,
-    /// Connections that may receive, and how to wake them.
+    /// The wakers of connections that may receive.
     receivers: Vec<(u64, Waker)>,
     binds: usize,
-    /// The number of the last one. It keeps those in order that are due at the same instant.
+    /// The number of the last entry, which keeps entries of the same time in order.
     last: u64,
 }
 
-/// A receipt or message, with the time at which it is due.
+/// A receipt or message with its due time.
 #[derive(Debug)]
 struct Scheduled {
     at: Instant,
@@ -34,7 +35,7 @@ struct Scheduled {
 }
 
 impl Account {
-    /// One more bind; refused when there are `max` already.
+    /// Counts a bind. Returns `false` if there are `max` already.
     pub(super) fn bind(&self, max: Option<usize>) -> bool {
         let mut queue = self.lock();
         let granted = max.is_none_or(|max| queue.binds < max);
@@ -56,7 +57,7 @@ impl Account {
         self.lock().waiting.len()
     }
 
-    /// Takes these in, and returns how many found no room.
+    /// Queues receipts and messages. Returns how many of them exceed the capacity.
     pub(super) fn schedule(&self, outgoing: &mut Vec<(Instant, Outgoing)>) -> u64 {
         let mut lost = 0;
         let wakers = {
@@ -78,8 +79,8 @@ impl Account {
         lost
     }
 
-    /// Moves at most `room` that are due to `out`, and returns when the next one will be. The connection is woken when
-    /// more are scheduled.
+    /// Moves at most `room` due entries to `out`. Returns the time of the next one. The connection
+    /// is woken when more are queued.
     pub(super) fn take_due(
         &self,
         connection: u64,

@@ -1,4 +1,4 @@
-//! One client's connection: octets between the socket and the conversation.
+//! One connection of the simulator, which moves octets between the socket and the conversation.
 
 use super::conversation::Conversation;
 use super::shared::Shared;
@@ -10,9 +10,9 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Rounds before other tasks get their turn.
+/// Maximum number of rounds before the task yields.
 const MAX_ROUNDS: usize = 32;
-/// How long the timer sleeps when nothing is due.
+/// Duration of the timer when nothing is due.
 const IDLE_TIMEOUT: Duration = Duration::from_hours(1);
 
 pub(super) struct Connection {
@@ -35,7 +35,7 @@ impl Connection {
         }
     }
 
-    /// Ready when the connection is over.
+    /// Returns `Ready` when the connection is over.
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         for _ in 0..MAX_ROUNDS {
             let now = Instant::now();

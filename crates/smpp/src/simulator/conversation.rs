@@ -1,4 +1,5 @@
-//! One connection's side of the simulator: a server session that obeys the script, without input or output.
+//! One connection of the simulator without input and output: a server session that follows the
+//! script.
 
 use super::account::Account;
 use super::receipt_writer::{self, Outgoing};
@@ -17,10 +18,10 @@ use std::task::Context;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// After what time a receipt comes again that the client could not take.
+/// Delay before a receipt is repeated that the client rejected for now.
 const REDELIVERY_DELAY: Duration = Duration::from_secs(1);
-/// Timers run out in whole milliseconds, never early. A response goes up to half of one before it is due, so that on
-/// the average none is late.
+/// Timers have a resolution of one millisecond and are never early. Responses are sent up to half
+/// of that before they are due, so that they are not late on average.
 const HALF_TICK: Duration = Duration::from_micros(500);
 
 #[derive(Debug)]
@@ -29,19 +30,19 @@ pub(super) struct Conversation {
     submits: SubmitScript,
     shared: Arc<Shared>,
     number: u64,
-    /// The account, once the client is bound.
+    /// The account of the bound client.
     account: Option<Arc<Account>>,
-    /// Responses that are held back, by time, then by number.
+    /// Delayed responses by time and number.
     delayed: BTreeMap<(Instant, u64), Reply>,
     replies: u64,
-    /// Receipts and messages that are due, on their way into the output.
+    /// Due receipts and messages that are not written yet.
     collected: Vec<Outgoing>,
     next_outgoing_at: Option<Instant>,
-    /// Nothing is read or written any more, and the connection stays open.
+    /// `true` if nothing is read or written any more, while the connection stays open.
     is_mute: bool,
-    /// The connection ends now.
+    /// `true` if the connection ends now.
     hangs_up: bool,
-    /// The odd PDUs of the session that were reported.
+    /// Number of odd PDUs of the session that are in the statistics already.
     reported_odd_pdus: u64,
 }
 
@@ -64,27 +65,27 @@ impl Conversation {
         }
     }
 
-    /// Follows this script from now on.
+    /// Replaces the script.
     pub(super) fn set_script(&mut self, script: Arc<Script>) {
         self.submits.script = script;
     }
 
-    /// Ends the connection now.
+    /// Closes the connection.
     pub(super) fn hang_up(&mut self) {
         self.hangs_up = true;
     }
 
-    /// Returns whether frames are still handled.
+    /// Returns `true` if frames are still handled.
     pub(super) fn is_open(&self) -> bool {
         !self.hangs_up && self.session.is_open()
     }
 
-    /// Returns whether the connection ends.
+    /// Returns `true` if the connection is over.
     pub(super) fn is_over(&self, now: Instant) -> bool {
         self.hangs_up || self.session.ended(now).is_some()
     }
 
-    /// One PDU came.
+    /// Handles one PDU.
     pub(super) fn on_frame(&mut self, frame: &Frame<'_>, now: Instant) {
         let ignores_probes = self.submits.script.ignore_enquire_link;
         let is_probe = frame.header.command == Command::ENQUIRE_LINK;
@@ -113,7 +114,7 @@ impl Conversation {
         }
     }
 
-    /// Writes the responses whose time has come, and the receipts that are due.
+    /// Writes due responses and receipts.
     pub(super) fn on_time(&mut self, now: Instant, cx: &Context<'_>) {
         self.session.on_time(now);
         while let Some(entry) = self.delayed.first_entry()
@@ -125,21 +126,21 @@ impl Conversation {
         let Some(account) = self.account.clone() else {
             return;
         };
-        if !self.submits.fresh.is_empty() {
-            self.submits.stats.lost += account.schedule(&mut self.submits.fresh);
+        if !self.submits.new_receipts.is_empty() {
+            self.submits.stats.lost += account.schedule(&mut self.submits.new_receipts);
         }
-        let room = self.session.room(self.submits.script.receipt_window);
+        let room = self.session.available(self.submits.script.receipt_window);
         if !self.is_mute && room > 0 {
             let out = &mut self.collected;
             self.next_outgoing_at = account.take_due(self.number, now, room, out, cx);
             self.write_outgoing(now);
         } else {
-            // An answer, or room in the output, brings the connection back here.
+            // An answer, or free capacity in the output, calls this again.
             self.next_outgoing_at = None;
         }
     }
 
-    /// When `on_time` has something to do.
+    /// Returns the time of the next call of `on_time`.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let reply = self.delayed.first_key_value();
         let reply = reply.map(|((at, _), _)| *at - HALF_TICK);
@@ -147,7 +148,7 @@ impl Conversation {
         all.into_iter().flatten().min()
     }
 
-    /// Adds what was counted since the last time to the counts of the simulator.
+    /// Adds the counters since the last call to the statistics of the simulator.
     pub(super) fn report(&mut self) {
         let mut stats = std::mem::take(&mut self.submits.stats);
         let odd_pdus = self.session.counters().odd_pdus;
@@ -195,7 +196,7 @@ impl Conversation {
         }
     }
 
-    /// Follows the script's reaction to a submit.
+    /// Performs the script's reaction to a submit.
     fn follow(&mut self, reaction: Reaction, now: Instant) {
         match reaction.before {
             None => {}
@@ -268,14 +269,14 @@ impl Conversation {
             CommandStatus::RX_T_APPN | CommandStatus::RMSGQFUL => {
                 self.submits.stats.put_back += 1;
                 let again = (now + REDELIVERY_DELAY, outgoing);
-                self.submits.fresh.push(again);
+                self.submits.new_receipts.push(again);
             }
             _ => self.submits.stats.answered += 1,
         }
     }
 }
 
-/// The script alone decides when a session of the simulator ends: it probes nobody and waits for ever.
+/// Returns the options of a session. It has no timeouts, because the script alone ends it.
 fn session_options(script: &Script) -> ServerOptions {
     ServerOptions {
         system_id: "ogene-smsc".to_owned(),
@@ -288,7 +289,7 @@ fn session_options(script: &Script) -> ServerOptions {
     }
 }
 
-/// A receipt without an answer is delivered again, on whichever connection comes next.
+/// Unanswered receipts are delivered again on another connection.
 impl Drop for Conversation {
     fn drop(&mut self) {
         if let Some(account) = self.account.take() {
@@ -296,9 +297,9 @@ impl Drop for Conversation {
             let unanswered = self.session.take_unanswered();
             self.submits.stats.put_back += unanswered.len() as u64;
             let back = unanswered.into_iter().map(|outgoing| (now, outgoing));
-            self.submits.fresh.extend(back);
+            self.submits.new_receipts.extend(back);
             account.unbind(self.number);
-            self.submits.stats.lost += account.schedule(&mut self.submits.fresh);
+            self.submits.stats.lost += account.schedule(&mut self.submits.new_receipts);
         }
         self.report();
     }

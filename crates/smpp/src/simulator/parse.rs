@@ -15,11 +15,11 @@ use crate::status::CommandStatus;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Gives each variant its word, and reads it back.
+/// Declares the words of an enum, and its parser.
 macro_rules! words {
     ($type:ident, $what:literal, $($word:literal => $variant:ident),+) => {
         impl $type {
-            /// All, by their words.
+            /// All variants with their words.
             pub const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$variant)),+];
         }
 
@@ -58,7 +58,7 @@ words!(
     "long-error" => LongError, "long-address" => LongAddress, "overlong" => Overlong
 );
 
-/// A status in decimal or, after `0x`, in hex.
+/// Parses a status in decimal or, after `0x`, in hexadecimal.
 pub fn parse_status(text: &str) -> Result<CommandStatus, String> {
     let number = match text.strip_prefix("0x") {
         Some(hex) => u32::from_str_radix(hex, 16),
@@ -69,7 +69,7 @@ pub fn parse_status(text: &str) -> Result<CommandStatus, String> {
         .map_err(|_| format!("\"{text}\" is not a status: write a number such as 88 or 0x58"))
 }
 
-/// Reads the fate of a message.
+/// Parses the fate of a message.
 pub fn parse_fate(text: &str) -> Result<Fate, String> {
     if let Some(status) = text.strip_prefix("refuse:") {
         return parse_status(status).map(Fate::Refuse);
@@ -88,7 +88,7 @@ pub fn parse_fate(text: &str) -> Result<Fate, String> {
     }
 }
 
-/// The fate of the messages to some destinations.
+/// Parses the fate of messages to some destinations.
 pub fn parse_rule(text: &str) -> Result<Rule, String> {
     let (suffix, fate) = text
         .split_once('=')
@@ -103,7 +103,7 @@ pub fn parse_rule(text: &str) -> Result<Rule, String> {
     })
 }
 
-/// How often which fate.
+/// Parses fates with their weights.
 pub fn parse_mix(text: &str) -> Result<Vec<(u32, Fate)>, String> {
     text.split(',')
         .map(|part| {
@@ -118,7 +118,7 @@ pub fn parse_mix(text: &str) -> Result<Vec<(u32, Fate)>, String> {
         .collect()
 }
 
-/// A time, or a range of times.
+/// Parses a time or a range of times.
 pub fn parse_delay(text: &str) -> Result<Delay, String> {
     let Some((from, to)) = text.split_once("..") else {
         return parse_time(text).map(Delay::fixed);
@@ -130,7 +130,7 @@ pub fn parse_delay(text: &str) -> Result<Delay, String> {
     Ok(Delay { from, to })
 }
 
-/// At which submits what goes wrong.
+/// Parses a fault with the interval of submits at which it occurs.
 pub fn parse_fault(text: &str) -> Result<(u64, Fault), String> {
     let (every, fault) = text
         .split_once('=')
@@ -157,7 +157,7 @@ pub fn parse_fault(text: &str) -> Result<(u64, Fault), String> {
     Ok((every, fault))
 }
 
-/// A fault with a value behind a colon.
+/// Parses a fault with a value after a colon.
 fn parse_valued_fault(text: &str) -> Result<Fault, String> {
     match text.split_once(':') {
         Some(("refuse", status)) => parse_status(status).map(Fault::Refuse),
@@ -194,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_read_as_they_are_meant() {
+    fn words_are_parsed_to_their_meaning() {
         assert_eq!(
             parse_rule("0002=undeliv").unwrap().fate,
             Fate::Receipt(ReceiptState::Undeliverable)

@@ -1,6 +1,6 @@
 //! Random choices of a script.
 
-/// A small generator of random numbers (`SplitMix64`): reproducible, and good enough for a simulator.
+/// A small generator of pseudo-random numbers (`SplitMix64`) that repeats for the same seed.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 
@@ -17,7 +17,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `limit`, which is not zero.
+    /// Returns a number below `limit`.
     pub(super) fn below(&mut self, limit: u64) -> u64 {
         self.next() % limit.max(1)
     }

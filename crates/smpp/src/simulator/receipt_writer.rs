@@ -1,4 +1,4 @@
-//! How the simulator writes a receipt.
+//! Encodes the receipts of the simulator.
 
 use super::script::{Quirk, ReceiptDates, ReceiptForm, ReceiptLabels, ReceiptStyle};
 use crate::codec::{AddressFields, Pdu, Sm, encode, encode_empty};
@@ -11,37 +11,37 @@ use crate::tlv::{Tlvs, tag};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Characters of a field that is far too long.
+/// Number of characters of an overlong field.
 const LONG_CHARACTERS: usize = 60_000;
-/// A parameter of no known meaning, and its length; two of them make a PDU that is too long.
+/// An undefined parameter and its length. Two of them make the PDU too long.
 const FILLING: (u16, usize) = (0x1400, 40_000);
 
-/// Something to be delivered to a client.
+/// A receipt or message for a client.
 #[derive(Debug)]
 pub(super) enum Outgoing {
-    Receipt(Box<Due>),
-    /// Any message of a test.
+    Receipt(Box<PendingReceipt>),
+    /// A message of a test.
     Message(Box<ShortMessage>),
 }
 
-/// The content of a receipt; kept small, since there may be a million of them.
+/// The content of a receipt. It is compact, since a million of them may be queued.
 #[derive(Clone, Debug)]
-pub(super) struct Due {
+pub(super) struct PendingReceipt {
     pub(super) id: u64,
     pub(super) state: ReceiptState,
     pub(super) intermediate: bool,
-    /// The segment that it is: 1 or 2 of two, or 0 where it is whole.
+    /// The number of the segment, 1 or 2, or 0 for a receipt in one piece.
     pub(super) segment: u8,
-    /// Type and plan of the sender, then of the recipient.
+    /// Type of number and numbering plan of the sender, then of the recipient.
     pub(super) kinds: [u8; 4],
-    /// The sender's digits, then the recipient's.
+    /// The digits of the sender, then of the recipient.
     pub(super) digits: Box<[u8]>,
     pub(super) source_octets: usize,
-    /// Unix seconds.
+    /// The submit time in Unix seconds.
     pub(super) submitted_at_s: u64,
 }
 
-impl Due {
+impl PendingReceipt {
     pub(super) fn of(submit: &Sm<'_>, id: u64, state: ReceiptState, submitted_at_s: u64) -> Self {
         let (from, to) = (submit.source, submit.destination);
         Self {
@@ -56,7 +56,7 @@ impl Due {
         }
     }
 
-    /// The parts of it that are written as a `deliver_sm` of its own.
+    /// Returns the receipts that are written as separate `deliver_sm`.
     pub(super) fn segments(self, style: &ReceiptStyle) -> impl Iterator<Item = Self> {
         let two = style.has(Quirk::TwoParts) || style.has(Quirk::TwoPartsSar);
         let numbers = if two { 1..=2 } else { 0..=0 };
@@ -66,7 +66,7 @@ impl Due {
         })
     }
 
-    /// The intermediate receipt that comes before this one.
+    /// Returns the intermediate receipt before this one.
     pub(super) fn first(&self) -> Self {
         Self {
             state: ReceiptState::Enroute,
@@ -76,7 +76,7 @@ impl Due {
     }
 }
 
-/// The id in `submit_sm_resp`.
+/// Returns the message id in `submit_sm_resp`.
 pub(super) fn response_id(ids: ReceiptIds, id: u64) -> String {
     match ids {
         ReceiptIds::Exact | ReceiptIds::DecimalResponseHexReceipt => id.to_string(),
@@ -94,7 +94,7 @@ fn receipt_id(ids: ReceiptIds, id: u64) -> String {
     }
 }
 
-/// Appends it as `deliver_sm` or `data_sm`.
+/// Appends a receipt as `deliver_sm` or `data_sm`.
 pub(super) fn write(
     out: &mut Vec<u8>,
     outgoing: &Outgoing,
@@ -107,41 +107,41 @@ pub(super) fn write(
             let pdu = Pdu::Deliver(Sm::of(message));
             encode(out, CommandStatus::ROK, sequence, &pdu)
         }
-        Outgoing::Receipt(due) => receipt(out, due, style, sequence, now_s),
+        Outgoing::Receipt(receipt) => write_receipt(out, receipt, style, sequence, now_s),
     }
 }
 
-fn receipt(
+fn write_receipt(
     out: &mut Vec<u8>,
-    due: &Due,
+    receipt: &PendingReceipt,
     style: &ReceiptStyle,
     sequence: u32,
     now_s: u64,
 ) -> Result<(), CommandStatus> {
     let mut text = match style.form {
-        ReceiptForm::Text | ReceiptForm::Both => encoded(&text(due, style, now_s), style),
+        ReceiptForm::Text | ReceiptForm::Both => encoded(&text(receipt, style, now_s), style),
         ReceiptForm::Tlv => Vec::new(),
     };
     let data_sm = style.has(Quirk::DataSm);
     let in_payload = style.has(Quirk::Payload) || style.has(Quirk::LongError) || data_sm;
-    let mut tlvs = parameters(due, style);
-    let mut esm_class = match (style.has(Quirk::Unmarked), due.intermediate) {
+    let mut tlvs = parameters(receipt, style);
+    let mut esm_class = match (style.has(Quirk::Unmarked), receipt.intermediate) {
         (true, _) => 0,
         (false, true) => esm_class::INTERMEDIATE,
         (false, false) => esm_class::RECEIPT,
     };
-    if due.segment > 0 {
-        // No character of UCS-2 is cut between its two octets.
+    if receipt.segment > 0 {
+        // The cut never separates the two octets of a UCS-2 character.
         let second = text.split_off(text.len() / 4 * 2);
-        text = if due.segment == 1 { text } else { second };
-        let [reference, ..] = due.id.to_le_bytes();
+        text = if receipt.segment == 1 { text } else { second };
+        let [reference, ..] = receipt.id.to_le_bytes();
         if style.has(Quirk::TwoPartsSar) {
             push_tlv(&mut tlvs, tag::SAR_MSG_REF_NUM, &[0, reference]);
             push_tlv(&mut tlvs, tag::SAR_TOTAL_SEGMENTS, &[2]);
-            push_tlv(&mut tlvs, tag::SAR_SEGMENT_SEQNUM, &[due.segment]);
+            push_tlv(&mut tlvs, tag::SAR_SEGMENT_SEQNUM, &[receipt.segment]);
         } else {
             esm_class |= esm_class::UDHI;
-            text.splice(..0, udh(reference, 2, due.segment));
+            text.splice(..0, udh(reference, 2, receipt.segment));
         }
     }
     if in_payload && !text.is_empty() {
@@ -155,11 +155,11 @@ fn receipt(
         push_tlv(&mut tlvs, tag, &vec![0; octets]);
         push_tlv(&mut tlvs, tag, &vec![0; octets]);
     }
-    let (source, destination) = due.digits.split_at(due.source_octets);
+    let (source, destination) = receipt.digits.split_at(receipt.source_octets);
     let source = lengthened(source, style);
-    let [from_ton, from_npi, to_ton, to_npi] = due.kinds;
+    let [from_ton, from_npi, to_ton, to_npi] = receipt.kinds;
     let message = Sm {
-        // A receipt goes the other way.
+        // Sender and recipient are swapped in a receipt.
         source: if style.has(Quirk::NamedSource) {
             address(5, 0, b"Receipts")
         } else {
@@ -184,18 +184,18 @@ fn receipt(
     encode(out, CommandStatus::ROK, sequence, &pdu)
 }
 
-/// The optional parameters with id and state.
-fn parameters(due: &Due, style: &ReceiptStyle) -> Vec<u8> {
+/// Encodes the optional parameters for id and state.
+fn parameters(receipt: &PendingReceipt, style: &ReceiptStyle) -> Vec<u8> {
     let mut tlvs = Vec::new();
     if style.form == ReceiptForm::Text {
         return tlvs;
     }
     let id = if style.has(Quirk::OwnParameterId) {
-        own_id(due.id)
+        own_id(receipt.id)
     } else {
-        receipt_id(style.ids, due.id)
+        receipt_id(style.ids, receipt.id)
     };
-    // With its NUL, as the protocol has it.
+    // The id has a NUL, as the protocol requires.
     let id = [id.as_bytes(), &[0]].concat();
     push_tlv(&mut tlvs, tag::RECEIPTED_MESSAGE_ID, &id);
     let says_less = [
@@ -204,7 +204,7 @@ fn parameters(due: &Due, style: &ReceiptStyle) -> Vec<u8> {
         (Quirk::StateAccepted, 6),
     ];
     let says_less = says_less.into_iter().find(|(quirk, _)| style.has(*quirk));
-    let state = says_less.map_or(due.state.number(), |(_, state)| state);
+    let state = says_less.map_or(receipt.state.number(), |(_, state)| state);
     if style.has(Quirk::WideState) {
         push_tlv(&mut tlvs, tag::MESSAGE_STATE, &[0, state]);
     } else {
@@ -213,7 +213,7 @@ fn parameters(due: &Due, style: &ReceiptStyle) -> Vec<u8> {
     tlvs
 }
 
-/// An id that no response has.
+/// Returns an id that no response has.
 fn own_id(id: u64) -> String {
     format!("smsc-{id}")
 }
@@ -226,7 +226,7 @@ fn encoded(text: &str, style: &ReceiptStyle) -> Vec<u8> {
     }
 }
 
-/// The address of the sender, as long as the style has it.
+/// Returns the address of the sender in the length of the style.
 fn lengthened<'a>(source: &'a [u8], style: &ReceiptStyle) -> Cow<'a, [u8]> {
     if style.has(Quirk::LongAddress) {
         source.repeat(LONG_CHARACTERS / source.len().max(1)).into()
@@ -235,7 +235,7 @@ fn lengthened<'a>(source: &'a [u8], style: &ReceiptStyle) -> Cow<'a, [u8]> {
     }
 }
 
-/// Writes a `deliver_sm` whose fields may be longer than the protocol allows.
+/// Encodes a `deliver_sm` whose fields may exceed the protocol.
 fn write_unchecked(out: &mut Vec<u8>, message: &Sm<'_>, sequence: u32) {
     let start = out.len();
     encode_empty(out, Command::DELIVER_SM, CommandStatus::ROK, sequence);
@@ -268,15 +268,15 @@ fn push_tlv(out: &mut Vec<u8>, tag: u16, value: &[u8]) {
     out.extend_from_slice(value);
 }
 
-fn text(due: &Due, style: &ReceiptStyle, now_s: u64) -> String {
+fn text(receipt: &PendingReceipt, style: &ReceiptStyle, now_s: u64) -> String {
     let id = if style.has(Quirk::OwnTextId) {
-        own_id(due.id)
+        own_id(receipt.id)
     } else {
-        receipt_id(style.ids, due.id)
+        receipt_id(style.ids, receipt.id)
     };
-    let delivered = u8::from(due.state == ReceiptState::Delivered);
-    let state = due.state.word();
-    let error = if due.state.is_final() && delivered == 0 {
+    let delivered = u8::from(receipt.state == ReceiptState::Delivered);
+    let state = receipt.state.word();
+    let error = if receipt.state.is_final() && delivered == 0 {
         "001"
     } else {
         "000"
@@ -289,7 +289,7 @@ fn text(due: &Due, style: &ReceiptStyle, now_s: u64) -> String {
     };
     let mut text = String::with_capacity(160);
     let _ = write!(text, "id:{id} sub:001 dlvrd:{delivered:03} {submit}:");
-    push_date(&mut text, style.dates, due.submitted_at_s);
+    push_date(&mut text, style.dates, receipt.submitted_at_s);
     let _ = write!(text, " {done}:");
     push_date(&mut text, style.dates, now_s);
     if !style.has(Quirk::NoStat) {
@@ -305,7 +305,7 @@ fn text(due: &Due, style: &ReceiptStyle, now_s: u64) -> String {
         ReceiptLabels::Short => {}
         ReceiptLabels::Capitals => {
             text.push_str(" text:");
-            // The id keeps its case: labels have no digits and ids no labels.
+            // The id keeps its case. Labels contain no digits, and ids no labels.
             text = capitals(&text, &id);
         }
     }
@@ -319,10 +319,10 @@ fn capitals(text: &str, id: &str) -> String {
     format!("ID:{id}{}", rest.unwrap_or_default().to_ascii_uppercase())
 }
 
-/// The date of a Unix time, by the usual arithmetic of the Gregorian calendar.
+/// Appends the date of a Unix time in the Gregorian calendar.
 fn push_date(text: &mut String, dates: ReceiptDates, unix_s: u64) {
     let (days, second) = (unix_s / 86_400, unix_s % 86_400);
-    // Years begin in March here, so that the leap day is the last one.
+    // Years begin in March here, so the leap day is the last day.
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era =
@@ -365,10 +365,10 @@ mod tests {
         }
     }
 
-    /// Every style, written and read back.
+    /// Every style is encoded and parsed again.
     #[test]
-    fn every_style_is_understood_by_our_own_parser() {
-        let due = Due {
+    fn our_parser_reads_every_style() {
+        let receipt = PendingReceipt {
             id: 305_419_896,
             state: ReceiptState::Undeliverable,
             intermediate: false,
@@ -413,21 +413,21 @@ mod tests {
                             quirks: vec![quirk],
                         };
                         let mut out = Vec::new();
-                        let outgoing = Outgoing::Receipt(Box::new(due.clone()));
+                        let outgoing = Outgoing::Receipt(Box::new(receipt.clone()));
                         write(&mut out, &outgoing, &style, 1, 1_795_219_261).unwrap();
                         let frame = first_frame(&out).unwrap().unwrap();
                         let pdu = decode(frame.header.command, frame.body).unwrap();
                         let (Pdu::Deliver(sm) | Pdu::Data(sm)) = pdu else {
                             panic!("{pdu:?}")
                         };
-                        let receipt = receipt::parse(&sm.to_owned()).unwrap();
+                        let parsed = receipt::parse(&sm.to_owned()).unwrap();
                         assert_eq!(
-                            ids.receipt_key(&receipt.id),
-                            ids.response_key(&response_id(ids, due.id)),
+                            ids.receipt_key(&parsed.id),
+                            ids.response_key(&response_id(ids, receipt.id)),
                             "{style:?}"
                         );
-                        assert_eq!(receipt.state, due.state, "{style:?}");
-                        let dated = receipt.done_date.as_deref() == Some("261121000101");
+                        assert_eq!(parsed.state, receipt.state, "{style:?}");
+                        let dated = parsed.done_date.as_deref() == Some("261121000101");
                         assert_eq!(dated, form != ReceiptForm::Tlv, "{style:?}");
                         let named = quirk == Quirk::NamedSource;
                         assert_eq!(sm.source.digits == b"2348031234567", !named);

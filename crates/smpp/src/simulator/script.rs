@@ -1,47 +1,47 @@
-//! The behaviour of a simulated SMSC: everything that a test or a demonstration may need of one.
+//! The script of a simulated SMSC.
 
 use super::random::Random;
 use crate::receipt::{ReceiptIds, ReceiptState};
 use crate::status::CommandStatus;
 use std::time::Duration;
 
-/// The behaviour of a simulator. The default takes every bind and every message, and sends a
-/// receipt of delivery at once, where one is asked for.
+/// The behaviour of a simulator. By default it accepts every bind and message, and sends a receipt
+/// of delivery at once if one is requested.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Script {
-    /// The fates of messages to certain destinations; the first rule that fits counts.
+    /// Fates by destination. The first matching rule counts.
     pub rules: Vec<Rule>,
-    /// The fates of all others, each fate as often as its weight; empty: delivered.
+    /// The weighted fates of all other messages. If empty, they are delivered.
     pub mix: Vec<(u32, Fate)>,
-    /// How long `submit_sm_resp` takes.
+    /// Delay of `submit_sm_resp`.
     pub response_delay: Delay,
-    /// How long after the submit the receipt follows. A range mixes their order.
+    /// Delay of the receipt after the submit. With a range, receipts change their order.
     pub receipt_delay: Delay,
-    /// How receipts look.
+    /// The form of receipts.
     pub receipts: ReceiptStyle,
-    /// At every Nth submit of a connection (1 is every one) something goes wrong.
+    /// Faults at every Nth submit of a connection. 1 is every submit.
     pub faults: Vec<(u64, Fault)>,
-    /// Submits a second that a connection may send; above it `ESME_RTHROTTLED` is the answer.
+    /// Submits a second on a connection, above which `ESME_RTHROTTLED` is returned.
     pub max_per_second: Option<u32>,
-    /// Leave this many submits unanswered, then drop the connection.
+    /// Leaves this many submits unanswered, and then closes the connection.
     pub drop_at_window: Option<usize>,
     /// The rules of binds.
     pub binds: BindRules,
-    /// Leave `enquire_link` unanswered.
+    /// Leaves `enquire_link` unanswered.
     pub ignore_enquire_link: bool,
-    /// Refuse every message that has a `validity_period` with `ESME_RINVEXPIRY`.
+    /// Rejects every message with a `validity_period` by `ESME_RINVEXPIRY`.
     pub refuse_validity: bool,
-    /// How many receipts may be unanswered on a connection.
+    /// Maximum number of unanswered receipts on a connection.
     pub receipt_window: usize,
-    /// How many received messages are kept for [`Smsc::received`](super::Smsc::received); the
-    /// oldest are forgotten. Zero, the default, keeps none and costs nothing.
+    /// Number of messages that [`Smsc::received`](super::Smsc::received) returns, the latest ones.
+    /// Zero, the default, keeps none.
     pub record: usize,
-    /// The message id before the first one.
+    /// The last used message id.
     pub last_message_id: u64,
-    /// Unix time at the start, in seconds, with the offset of the SMSC's time zone: for the dates
-    /// in receipts.
+    /// Unix time at the start in seconds, plus the offset of the SMSC's time zone. Receipts contain
+    /// it.
     pub started_at_s: u64,
-    /// The seed of all choices: equal seeds, equal choices.
+    /// The seed of all random choices.
     pub seed: u64,
 }
 
@@ -68,7 +68,7 @@ impl Default for Script {
     }
 }
 
-/// The fate of messages whose destination ends like this.
+/// The fate of messages to destinations with this suffix.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Rule {
     /// The last digits of the destination.
@@ -80,59 +80,59 @@ pub struct Rule {
 /// The fate of a message.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Fate {
-    /// Accepted; the receipt has this state.
+    /// Accepted, with a receipt of this state.
     Receipt(ReceiptState),
-    /// Accepted; no receipt ever comes.
+    /// Accepted, without a receipt.
     Pending,
-    /// Refused with this status.
+    /// Rejected with this status.
     Refuse(CommandStatus),
     /// Never answered.
     Silence,
-    /// The connection drops instead of an answer.
+    /// The connection is closed instead of an answer.
     Drop,
 }
 
-/// A fault of a submit, whatever its destination.
+/// A fault of a submit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fault {
-    /// Refused with this status; `ESME_RTHROTTLED` and `ESME_RMSGQFUL` are the usual ones.
+    /// Rejected with this status, such as `ESME_RTHROTTLED` or `ESME_RMSGQFUL`.
     Refuse(CommandStatus),
-    /// Never answered, and forgotten.
+    /// Never answered, and not accepted.
     Silence,
-    /// Accepted, and its receipt comes; only the response is lost.
+    /// Accepted with a receipt, but without a response.
     LoseResponse,
-    /// Accepted, and its receipt comes; the response has no id.
+    /// Accepted with a receipt, but the response has no message id.
     NoId,
-    /// The connection drops instead of an answer.
+    /// The connection is closed instead of an answer.
     Drop,
-    /// The connection stays open, and nothing is answered on it any more.
+    /// The connection stays open, but nothing is answered on it any more.
     HalfOpen,
-    /// Answered with a sequence number that nobody used.
+    /// Answered with an unused sequence number.
     WrongSequence,
-    /// A PDU of no known command, and one whose fields end too early, come before the answer.
+    /// An unknown PDU and a malformed one precede the answer.
     Garbage,
-    /// A PDU with a broken length comes before the answer.
+    /// A PDU with an impossible length precedes the answer.
     BrokenLength,
-    /// So many receipts of messages that nobody sent come before the answer.
+    /// So many receipts of unknown messages precede the answer.
     Flood(u32),
-    /// The SMSC unbinds, and answers half a second later. It closes when its `unbind` is answered.
+    /// The SMSC sends `unbind`, answers half a second later, and closes after the `unbind_resp`.
     Unbind,
 }
 
-/// A time between two bounds, both included.
+/// A random time between two bounds, which are included.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Delay {
-    /// The shortest.
+    /// The shortest time.
     pub from: Duration,
-    /// The longest.
+    /// The longest time.
     pub to: Duration,
 }
 
 impl Delay {
-    /// At once.
+    /// No delay.
     pub const NONE: Self = Self::fixed(Duration::ZERO);
 
-    /// Always the same.
+    /// Returns a delay that is always the same.
     pub const fn fixed(delay: Duration) -> Self {
         Self {
             from: delay,
@@ -150,22 +150,22 @@ impl Delay {
     }
 }
 
-/// How receipts look, and in which order they come.
+/// The form and order of receipts.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ReceiptStyle {
-    /// Where id and state are.
+    /// The place of id and state.
     pub form: ReceiptForm,
-    /// How the id in the receipt differs from the one in the response.
+    /// The difference between the ids in receipt and response.
     pub ids: ReceiptIds,
-    /// How dates are written.
+    /// The format of dates.
     pub dates: ReceiptDates,
-    /// How the text is labelled.
+    /// The labels of the text.
     pub labels: ReceiptLabels,
-    /// Oddities, all off by default.
+    /// Deviations, all off by default.
     pub quirks: Vec<Quirk>,
 }
 
-/// Where a receipt has its id and state.
+/// The place of id and state in a receipt.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ReceiptForm {
     /// In the text only.
@@ -177,7 +177,7 @@ pub enum ReceiptForm {
     Both,
 }
 
-/// How a receipt writes its dates.
+/// The format of dates in a receipt.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ReceiptDates {
     /// `YYMMDDhhmm`
@@ -189,7 +189,7 @@ pub enum ReceiptDates {
     Fourteen,
 }
 
-/// How a receipt's text is labelled.
+/// The labels in the text of a receipt.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum ReceiptLabels {
     /// `id:… submit date:… text:`
@@ -197,58 +197,58 @@ pub enum ReceiptLabels {
     Usual,
     /// The same with `Text:`.
     CapitalText,
-    /// All in capitals.
+    /// All labels in upper case.
     Capitals,
-    /// `submitdate:…`, and no `text:` at all.
+    /// `submitdate:…`, and no `text:`.
     Short,
 }
 
-/// An oddity of receipts.
+/// A deviation of receipts.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Quirk {
-    /// The text lies in `message_payload`.
+    /// The text is in `message_payload`.
     Payload,
-    /// They come as `data_sm`.
+    /// Receipts are `data_sm`.
     DataSm,
     /// `esm_class` is zero.
     Unmarked,
-    /// Each comes twice.
+    /// Each receipt is sent twice.
     Duplicate,
-    /// Receipts that are due together come in any order.
+    /// Receipts of the same time are sent in random order.
     Shuffle,
-    /// The receipt comes before the response.
+    /// The receipt precedes the response.
     BeforeResponse,
-    /// An intermediate one, ENROUTE, comes before the last.
+    /// An intermediate receipt, ENROUTE, precedes the final one.
     Intermediate,
     /// The text is UCS-2.
     Ucs2,
-    /// `message_state` is 0, SCHEDULED, whatever the text has.
+    /// `message_state` is 0, SCHEDULED, in any case.
     StateScheduled,
-    /// `message_state` is 1, ENROUTE, whatever the text has.
+    /// `message_state` is 1, ENROUTE, in any case.
     StateEnroute,
-    /// `message_state` is 6, ACCEPTED, whatever the text has.
+    /// `message_state` is 6, ACCEPTED, in any case.
     StateAccepted,
     /// `message_state` has two octets.
     WideState,
-    /// `receipted_message_id` is another id than that of the response, which the text has.
+    /// The text has the id of the response, and `receipted_message_id` another one.
     OwnParameterId,
-    /// The text has another id than that of the response, which `receipted_message_id` has.
+    /// `receipted_message_id` has the id of the response, and the text another one.
     OwnTextId,
     /// The text has no `stat:`.
     NoStat,
-    /// A NUL stands before the optional parameters.
+    /// A NUL precedes the optional parameters.
     NulBeforeTlvs,
-    /// They come in two segments, which user data headers join.
+    /// Receipts have two segments with user data headers.
     TwoParts,
-    /// They come in two segments, which SAR parameters join.
+    /// Receipts have two segments with SAR parameters.
     TwoPartsSar,
-    /// They come from the name of a service instead of the number of the recipient.
+    /// The sender is the name of a service instead of the recipient's number.
     NamedSource,
-    /// All pages of a message to a recipient have one id, and one receipt.
+    /// All pages of a message to a recipient share one id and one receipt.
     OneIdPerMessage,
-    /// All pages have the same id.
+    /// All pages share one id.
     OneIdForAll,
-    /// The text lies in `message_payload`, and its `err:` has 60,000 characters.
+    /// The text is in `message_payload`, and its `err:` has 60,000 characters.
     LongError,
     /// The `destination_addr` has 60,000 characters.
     LongAddress,
@@ -265,13 +265,13 @@ impl ReceiptStyle {
 /// The rules of binds.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct BindRules {
-    /// System ids and passwords; empty: everybody.
+    /// The accepted system ids and passwords. If empty, all are accepted.
     pub accounts: Vec<(String, String)>,
-    /// Refuse every bind with this status.
+    /// Rejects every bind with this status.
     pub refuse: Option<CommandStatus>,
-    /// Binds at a time per system id; beyond it `ESME_RBINDFAIL` is the answer.
+    /// Maximum number of binds of a system id, above which `ESME_RBINDFAIL` is returned.
     pub max: Option<usize>,
-    /// Leave `sc_interface_version` out, like an SMSC of version 3.3.
+    /// Leaves out `sc_interface_version`, like an SMSC of version 3.3.
     pub hide_version: bool,
 }
 
@@ -313,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_goes_before_the_mix_and_the_mix_keeps_its_weights() {
+    fn a_rule_precedes_the_mix_and_the_mix_keeps_its_weights() {
         let script = Script {
             rules: vec![Rule {
                 suffix: "02".into(),

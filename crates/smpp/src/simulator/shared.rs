@@ -8,30 +8,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use tokio::time::Instant;
 
-/// The counts of a simulator.
+/// The statistics of a simulator.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Stats {
-    /// Connections taken.
+    /// Accepted connections.
     pub connections: u64,
-    /// Binds granted.
+    /// Granted binds.
     pub binds: u64,
-    /// Binds refused.
+    /// Rejected binds.
     pub refused_binds: u64,
-    /// `submit_sm` that came.
+    /// Received `submit_sm`.
     pub submits: u64,
-    /// `submit_sm` that were accepted.
+    /// Accepted `submit_sm`.
     pub accepted: u64,
-    /// `submit_sm` that were refused.
+    /// Rejected `submit_sm`.
     pub refused: u64,
-    /// Receipts and messages written, counting those written again.
+    /// Written receipts and messages, including repeated ones.
     pub delivered: u64,
-    /// Receipts and messages that the client answered with success.
+    /// Receipts and messages that the client accepted.
     pub answered: u64,
-    /// Receipts and messages that were put back: the client was gone, or asked for them again.
+    /// Receipts and messages that were queued again, because the client was gone or rejected them
+    /// for now.
     pub put_back: u64,
-    /// Receipts and messages that found no room in the queue, or did not fit into a PDU.
+    /// Receipts and messages that exceeded the queue or did not fit into a PDU.
     pub lost: u64,
-    /// PDUs that were malformed, unknown or out of place.
+    /// PDUs that were malformed, unknown or not allowed in their state.
     pub odd_pdus: u64,
 }
 
@@ -51,12 +52,12 @@ impl Stats {
     }
 }
 
-/// A message that the simulator got; kept when [`Script::record`] is not zero.
+/// A received message, kept if [`Script::record`] is not zero.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Received {
-    /// The client that submitted it.
+    /// The system id of the client.
     pub system_id: String,
-    /// The id in the response; `None` when it was not accepted.
+    /// The message id in the response, or `None` if it was not accepted.
     pub message_id: Option<String>,
     /// The message.
     pub submit: SubmitSm,
@@ -106,7 +107,7 @@ impl Shared {
         self.last_message_id.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Unix time, in seconds, as the script has it.
+    /// Returns the Unix time in seconds by the clock of the script.
     pub(super) fn unix_s(&self, script: &Script, now: Instant) -> u64 {
         script.started_at_s + now.duration_since(self.started_at).as_secs()
     }

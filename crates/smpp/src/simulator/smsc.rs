@@ -16,12 +16,12 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
-/// Connections at a time; further ones are closed at once.
+/// Maximum number of connections. Further ones are closed at once.
 const MAX_CONNECTIONS: usize = 1_024;
-/// How long to wait when the system has no connection to give.
+/// Delay before another accept after the system returned an error.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Runs a simulator until `shutdown` is ready, and returns its counts.
+/// Runs a simulator until `shutdown` is ready. Returns its statistics.
 pub async fn serve(
     listener: TcpListener,
     script: Script,
@@ -37,7 +37,7 @@ pub async fn serve(
 pub struct Smsc {
     address: SocketAddr,
     shared: Arc<Shared>,
-    /// Requests to drop all connections, each with a channel for the moment at which they are gone.
+    /// Requests to close all connections. The channel is notified when they are closed.
     drops: mpsc::Sender<oneshot::Sender<()>>,
     task: JoinHandle<()>,
 }
@@ -62,33 +62,33 @@ impl Smsc {
         })
     }
 
-    /// The address that it listens on.
+    /// Returns the address of the listener.
     pub const fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The messages that came, the oldest first, as far as [`Script::record`] keeps them.
+    /// Returns the received messages, oldest first, as far as [`Script::record`] keeps them.
     pub fn received(&self) -> Vec<Received> {
         lock(&self.shared.received).iter().cloned().collect()
     }
 
-    /// The counts so far.
+    /// Returns the statistics.
     pub fn stats(&self) -> Stats {
         *lock(&self.shared.stats)
     }
 
-    /// The number of binds that this system id has now.
+    /// Returns the number of binds of a system id.
     pub fn bound(&self, system_id: &str) -> usize {
         self.shared.account(system_id).binds()
     }
 
-    /// Receipts and messages that were not yet written.
+    /// Returns the number of unwritten receipts and messages.
     pub fn waiting(&self) -> usize {
         let accounts = lock(&self.shared.accounts);
         accounts.values().map(|account| account.waiting()).sum()
     }
 
-    /// Drops all connections without an `unbind`, and returns when they are gone.
+    /// Closes all connections without `unbind`, and waits until they are closed.
     pub async fn drop_connections(&self) {
         let (done, gone) = oneshot::channel();
         if self.drops.send(done).await.is_ok() {
@@ -96,7 +96,7 @@ impl Smsc {
         }
     }
 
-    /// Behaves differently from now on, also on open connections.
+    /// Replaces the script, also of open connections.
     pub fn set_script(&self, script: Script) {
         let mut current = self
             .shared
@@ -106,7 +106,7 @@ impl Smsc {
         *current = Arc::new(script);
     }
 
-    /// Delivers a message to this system id, now or as soon as it binds to receive.
+    /// Delivers a message to a system id, at once or when it binds to receive.
     pub fn send(&self, system_id: &str, message: DeliverSm) {
         let message = Outgoing::Message(Box::new(message));
         let mut outgoing = vec![(Instant::now(), message)];

@@ -1,7 +1,7 @@
-//! The simulator's decision on a submit: the script's rules, mix and faults.
+//! The simulator's decision on a submit, by the rules, mix and faults of the script.
 
 use super::random::Random;
-use super::receipt_writer::{self, Due, Outgoing};
+use super::receipt_writer::{self, Outgoing, PendingReceipt};
 use super::script::{Fate, Fault, Quirk, Script};
 use super::shared::{Received, Shared, Stats};
 use crate::codec::Sm;
@@ -13,37 +13,37 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long after its `unbind` the SMSC answers what it still has.
+/// Time after its `unbind` in which the SMSC still answers.
 const UNBIND_DELAY: Duration = Duration::from_millis(500);
-/// How long a response is held back, so that its receipt comes first.
+/// Delay of a response whose receipt must precede it.
 const RECEIPT_LEAD: Duration = Duration::from_millis(20);
 
-/// The history of one connection's submits, and the script that decides on the next one.
+/// The submits of one connection so far, and the script for the next one.
 #[derive(Debug)]
 pub(super) struct SubmitScript {
     pub(super) script: Arc<Script>,
     pub(super) random: Random,
-    /// The client, once it is bound.
+    /// The system id of the bound client.
     pub(super) system_id: String,
-    /// New receipts, not yet with the account.
-    pub(super) fresh: Vec<(Instant, Outgoing)>,
-    /// The counts since the last report.
+    /// New receipts that are not queued yet.
+    pub(super) new_receipts: Vec<(Instant, Outgoing)>,
+    /// The counters since the last report.
     pub(super) stats: Stats,
     shared: Arc<Shared>,
     count: u64,
-    /// `unbind` was sent.
+    /// `true` if `unbind` was sent.
     is_unbinding: bool,
     second: (Instant, u32),
 }
 
-/// A reaction to a submit.
+/// The reaction to a submit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reaction {
     pub(super) before: Option<Before>,
     pub(super) answer: Answer,
 }
 
-/// A fault that is written before the answer.
+/// The part of a fault that precedes the answer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Before {
     Garbage,
@@ -51,14 +51,14 @@ pub(super) enum Before {
     Unbind,
 }
 
-/// An answer to a submit, or none.
+/// The answer to a submit.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer {
-    /// A response after this time.
+    /// A response with its delay.
     Reply(Reply, Duration),
-    /// It is never answered.
+    /// No answer.
     Silence,
-    /// The connection drops.
+    /// The connection is closed.
     Drop,
     /// The connection stays open, and nothing is read or written on it any more.
     HalfOpen,
@@ -78,7 +78,7 @@ impl SubmitScript {
             random: Random::new(script.seed.wrapping_add(number)),
             script,
             system_id: String::new(),
-            fresh: Vec::new(),
+            new_receipts: Vec::new(),
             stats: Stats::default(),
             shared,
             count: 0,
@@ -220,17 +220,18 @@ impl SubmitScript {
         Answer::Reply(reply, wait)
     }
 
-    /// Receipts with ids that no response names.
+    /// Queues receipts with unknown ids.
     fn flood(&mut self, count: u32, submit: &Sm<'_>, now: Instant) {
         let submitted_at_s = self.shared.unix_s(&self.script, now);
         for _ in 0..count {
             let id = self.shared.next_message_id();
-            let due = Due::of(submit, id, ReceiptState::Undeliverable, submitted_at_s);
-            self.fresh.push((now, Outgoing::Receipt(Box::new(due))));
+            let due = PendingReceipt::of(submit, id, ReceiptState::Undeliverable, submitted_at_s);
+            self.new_receipts
+                .push((now, Outgoing::Receipt(Box::new(due))));
         }
     }
 
-    /// Takes the message without a response: its receipt alone follows.
+    /// Accepts the message without a response. Only its receipt follows.
     fn take_silently(&mut self, submit: &Sm<'_>, now: Instant) {
         let state = match self.fate(submit) {
             Fate::Receipt(state) => Some(state),
@@ -239,7 +240,7 @@ impl SubmitScript {
         self.take(submit, state, now, Duration::ZERO);
     }
 
-    /// Takes the message, and makes its receipts due not before `receipt_after`.
+    /// Accepts the message, and queues its receipts not before `receipt_after`.
     fn take(
         &mut self,
         submit: &Sm<'_>,
@@ -255,7 +256,7 @@ impl SubmitScript {
         let Some(state) = asked.filter(|_| is_last) else {
             return id;
         };
-        let due = Due::of(submit, id, state, self.shared.unix_s(&script, now));
+        let due = PendingReceipt::of(submit, id, state, self.shared.unix_s(&script, now));
         let at = now + receipt_after + script.receipt_delay.pick(&mut self.random);
         let first = script
             .receipts
@@ -265,12 +266,13 @@ impl SubmitScript {
         for due in [first, twin, Some(due)].into_iter().flatten() {
             let segments = due.segments(&script.receipts);
             let receipts = segments.map(|due| (at, Outgoing::Receipt(Box::new(due))));
-            self.fresh.extend(receipts);
+            self.new_receipts.extend(receipts);
         }
         id
     }
 
-    /// The id of a message, and whether a receipt of that id follows it: where pages share one, it follows the last.
+    /// Returns the id of a message, and `true` if a receipt with that id follows. Pages with a
+    /// common id have one receipt, after the last of them.
     fn message_id(&self, script: &Script, submit: &Sm<'_>) -> (u64, bool) {
         if script.receipts.has(Quirk::OneIdForAll) {
             return (script.last_message_id, true);
@@ -278,7 +280,7 @@ impl SubmitScript {
         let long = script.receipts.has(Quirk::OneIdPerMessage);
         match Segment::of(&submit.to_owned()).filter(|_| long) {
             Some(place) => {
-                // Equal for all pages of a message to a number, and for few others.
+                // The id is equal for all pages of a message to a number, and rarely for others.
                 let number = submit.destination.digits.iter().fold(0_u64, |sum, &digit| {
                     sum.wrapping_mul(10).wrapping_add(u64::from(digit & 0x0F))
                 });
@@ -313,7 +315,7 @@ impl SubmitScript {
     }
 }
 
-/// The part of a fault that is written before the answer.
+/// Returns the part of a fault that precedes the answer.
 const fn before_of(fault: Fault) -> Option<Before> {
     match fault {
         Fault::Garbage => Some(Before::Garbage),
@@ -323,7 +325,8 @@ const fn before_of(fault: Fault) -> Option<Before> {
     }
 }
 
-/// Bits 0 and 1 of `registered_delivery` (SMPP 3.4, section 5.2.17).
+/// Returns `true` if bits 0 and 1 of `registered_delivery` request a receipt (SMPP 3.4, section
+/// 5.2.17).
 fn wants_receipt(registered_delivery: u8, state: &ReceiptState) -> bool {
     match registered_delivery & 0x03 {
         0 => false,

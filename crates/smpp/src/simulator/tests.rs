@@ -37,18 +37,18 @@ fn submit(tag: u64, destination: &str) -> Submit {
     }
 }
 
-/// The events that a test sees: outcomes by tag, receipts in order.
+/// The received events: outcomes by tag, and receipts in order.
 #[derive(Default)]
 struct Seen {
     outcomes: Map<u64, SubmitOutcome>,
     receipts: Vec<receipt::Receipt>,
     delivers: usize,
     closed: Option<CloseReason>,
-    /// Tags and delivers in the order in which they came.
+    /// The kinds of events in the order of arrival.
     order: Vec<&'static str>,
 }
 
-/// Takes and answers events until `done`.
+/// Receives and answers events until `done`.
 async fn watch(session: &Session, events: &mut EventStream, done: impl Fn(&Seen) -> bool) -> Seen {
     let mut seen = Seen::default();
     let all = async {
@@ -87,7 +87,7 @@ fn id(outcome: &SubmitOutcome) -> &str {
 }
 
 #[tokio::test]
-async fn the_destination_decides_what_becomes_of_a_message() {
+async fn the_destination_decides_the_fate_of_a_message() {
     let rules = [
         "01=delivrd",
         "02=undeliv",
@@ -137,7 +137,7 @@ async fn the_destination_decides_what_becomes_of_a_message() {
 }
 
 #[tokio::test]
-async fn no_receipt_comes_unasked() {
+async fn no_receipt_is_sent_without_a_request() {
     let (smsc, session, mut events) = bound(Script::default()).await;
     let mut silent = submit(1, "2348031234501");
     silent.pdu.registered_delivery = 0;
@@ -152,7 +152,7 @@ async fn no_receipt_comes_unasked() {
 }
 
 #[tokio::test]
-async fn every_mode_of_ids_brings_both_sides_together() {
+async fn every_mapping_of_ids_joins_responses_and_receipts() {
     let modes = [
         ReceiptIds::Exact,
         ReceiptIds::HexResponseDecimalReceipt,
@@ -277,7 +277,7 @@ async fn binds_are_checked() {
     session.unbind();
     let seen = watch(&session, &mut events, |seen| seen.closed.is_some()).await;
     assert_eq!(seen.closed, Some(CloseReason::Unbound));
-    // The place is free again as soon as the connection is gone.
+    // The bind is free again as soon as the connection is closed.
     while let Err(error) = connect(smsc.address(), &options()).await {
         assert!(
             matches!(error, BindError::Refused(CommandStatus::RBINDFAIL)),
@@ -287,7 +287,7 @@ async fn binds_are_checked() {
 }
 
 #[tokio::test]
-async fn an_odd_smsc_does_not_cost_the_session() {
+async fn faults_of_an_smsc_do_not_end_the_session() {
     let faults = ["2=garbage", "3=wrong-sequence"];
     let script = Script {
         faults: faults.map(|fault| parse_fault(fault).unwrap()).to_vec(),
@@ -328,7 +328,7 @@ async fn a_dropped_connection_leaves_a_full_window_in_doubt() {
 }
 
 #[tokio::test]
-async fn an_unanswered_receipt_comes_again_on_the_next_bind() {
+async fn an_unanswered_receipt_is_repeated_on_the_next_bind() {
     let (smsc, session, mut events) = bound(Script::default()).await;
     session.submit(vec![submit(1, "2348031234501")]).unwrap();
     let mut accepted = None;
@@ -352,7 +352,7 @@ async fn an_unanswered_receipt_comes_again_on_the_next_bind() {
 }
 
 #[tokio::test]
-async fn a_half_open_link_is_found_by_the_probe() {
+async fn an_enquire_link_detects_a_half_open_connection() {
     let script = Script {
         ignore_enquire_link: true,
         ..Script::default()
@@ -369,7 +369,7 @@ async fn a_half_open_link_is_found_by_the_probe() {
 }
 
 #[tokio::test]
-async fn a_lost_response_still_has_its_receipt() {
+async fn a_submit_without_a_response_still_has_a_receipt() {
     let script = Script {
         faults: vec![parse_fault("2=lose-response").unwrap()],
         record: 10,
@@ -411,7 +411,7 @@ async fn any_message_can_be_sent_to_a_client() {
 }
 
 #[tokio::test]
-async fn thousands_of_messages_come_through_several_binds() {
+async fn thousands_of_messages_pass_through_several_binds() {
     let script = Script {
         response_delay: Delay {
             from: Duration::ZERO,
