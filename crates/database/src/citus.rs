@@ -3,7 +3,7 @@
 //!
 //! - A table with a column `bucket` is distributed by it, so the rows of one bucket lie on one
 //!   server. Each server has a copy of every other table ([`citus_statements`]).
-//! - A transaction keeps to one bucket ([`crate::Db::may_share_transaction`]).
+//! - A transaction keeps to one bucket ([`crate::Db::has_one_server`]).
 //! - A statement over many rows runs once for each row, since its text for one row names the bucket.
 //! - Plans are made with the values, which name the shard.
 

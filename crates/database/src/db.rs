@@ -99,15 +99,14 @@ impl Db {
         matches!(self, Self::Sqlite { .. })
     }
 
-    /// Returns `true` if one transaction may change rows of both buckets. On Citus they may lie on
-    /// two servers, and money never moves on two at once. On one server a large transaction costs
+    /// Returns `true` if one transaction may change rows of several buckets. On Citus they may lie
+    /// on two servers, and money never moves on two at once. On one server a large transaction costs
     /// less than many.
-    pub fn may_share_transaction<B: Eq>(&self, one: &B, other: &B) -> bool {
-        let has_one_server = match self {
+    pub fn has_one_server(&self) -> bool {
+        match self {
             Self::Sqlite { .. } => true,
             Self::Postgres { pool } => pool.placement.has_one_server(),
-        };
-        has_one_server || one == other
+        }
     }
 
     /// Returns the same database, treated as if each bucket lay on another server.

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::failure::Failure;
-use crate::query::query;
+use crate::query::{Value, query};
 use crate::schema::Migration;
 use crate::sqlite::connection::Connection;
 use sqlx::PgConnection;
@@ -56,7 +56,7 @@ pub(crate) fn sqlite(connection: &mut Connection, known: &[Migration]) -> Result
         connection.command("begin immediate")?;
         let made = connection
             .batch(migration.sql)
-            .and_then(|()| connection.execute(NOTE, &migration.values()))
+            .and_then(|()| connection.execute(NOTE, &values(migration)))
             .and_then(|_| connection.command("commit"));
         if let Err(error) = made {
             // Some failures have already ended the transaction, so the rollback may fail.
@@ -100,10 +100,19 @@ async fn apply(connection: &mut PgConnection, migration: &Migration) -> Result<(
     sqlx::raw_sql(migration.sql)
         .execute(&mut *connection)
         .await?;
-    let note = query(NOTE).with(migration.values());
+    let note = query(NOTE).with(values(migration));
     note.for_postgres()?.execute(&mut *connection).await?;
     sqlx::raw_sql("commit").execute(connection).await?;
     Ok(())
+}
+
+/// Returns the values of the record of a migration.
+fn values(migration: &Migration) -> [Value<'static>; 3] {
+    [
+        migration.version.into(),
+        migration.name.into(),
+        migration.checksum().into(),
+    ]
 }
 
 fn as_migration(error: Error) -> Error {

@@ -1,6 +1,5 @@
 //! The migrations that make the tables.
 
-use crate::query::value::Value;
 use sha2::{Digest, Sha256};
 
 /// The migrations of both databases, in the order of their versions.
@@ -27,14 +26,5 @@ impl Migration {
     /// Returns the checksum of the statements.
     pub(crate) fn checksum(&self) -> Vec<u8> {
         Sha256::digest(self.sql.as_bytes()).to_vec()
-    }
-
-    /// Returns the values of its record.
-    pub(crate) fn values(&self) -> [Value<'static>; 3] {
-        [
-            self.version.into(),
-            self.name.into(),
-            self.checksum().into(),
-        ]
     }
 }

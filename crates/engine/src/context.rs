@@ -118,7 +118,7 @@ impl Context {
             until_ms: now_ms + CLAIM_MS,
             recipients,
             priority,
-            next_id: self.live().plan.numbers(self.store.split_ids()),
+            next_id: self.live().plan.numbers(self.store.claims().split_ids()),
         }
     }
 
@@ -134,7 +134,10 @@ impl Context {
             let release = || {
                 let (batches, carrier) = (batches.clone(), carrier.clone());
                 let now_ms = context.clock.now_ms();
-                context.store.release(batches, due_at_ms, carrier, now_ms)
+                context
+                    .store
+                    .claims()
+                    .release(batches, due_at_ms, carrier, now_ms)
             };
             while RELEASES.note(release().await).is_none() {
                 tokio::time::sleep(FAILURE_PAUSE).await;
@@ -184,6 +187,7 @@ impl Context {
         }
         if follower.unapplied_ms != 0 && !self.store.is_shared() {
             self.store
+                .upkeep()
                 .follow_clock(now_ms, follower.unapplied_ms)
                 .await?;
         }

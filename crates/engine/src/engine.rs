@@ -275,6 +275,7 @@ impl Engine {
             .stages
             .context
             .store
+            .nodes()
             .leave(self.stages.context.node)
             .await
         {

@@ -8,13 +8,15 @@ pub(crate) mod senders;
 pub(crate) mod tokens;
 
 use crate::accounts::revision::touch;
+use crate::buckets::Buckets;
 use crate::lists::Listed;
 use crate::operators::audit::{self, By, Entry};
 use crate::rows::named;
-use crate::{Store, wallets};
-use database::{Change, Result, Tx, query};
+use crate::wallets;
+use database::{Change, Db, Result, Tx, query};
 use domain::{Account, AccountId, AccountStatus, Queued, Verification, redact};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 struct AccountRow {
     account_id: i64,
@@ -103,6 +105,7 @@ impl Change for CreateAccount {
 }
 
 const SET_STATUS: &str = "account.set-status";
+
 const SET_VERIFICATION: &str = "account.set-verification";
 
 /// The field of an account that a change sets.
@@ -177,10 +180,16 @@ impl Change for SetStanding {
     }
 }
 
-impl Store {
+/// The accounts.
+#[derive(Clone, Copy)]
+pub struct Accounts<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl Accounts<'_> {
     /// Creates an account with an empty wallet.
-    pub async fn create_account(&self, account: Account, by: By) -> Result<()> {
-        let bucket = self.bucket_of(account.id);
+    pub async fn create(self, account: Account, by: By) -> Result<()> {
+        let bucket = Buckets::of(self.db).account(account.id);
         let create = CreateAccount {
             account,
             bucket,
@@ -190,7 +199,7 @@ impl Store {
     }
 
     /// Returns the account with this number.
-    pub async fn account(&self, id: AccountId) -> Result<Option<Account>> {
+    pub async fn find(self, id: AccountId) -> Result<Option<Account>> {
         let row: Option<AccountRow> = self
             .db
             .fetch_optional(query("select * from accounts where account_id = $1").bind(id.0))
@@ -199,7 +208,7 @@ impl Store {
     }
 
     /// Returns some accounts behind one, newest first.
-    pub async fn accounts(&self, behind: Option<i64>, limit: u32) -> Result<Vec<Account>> {
+    pub async fn list(self, behind: Option<i64>, limit: u32) -> Result<Vec<Account>> {
         let rows: Vec<AccountRow> = self
             .db
             .fetch_all(
@@ -216,10 +225,10 @@ impl Store {
 
     /// Changes the status of an account, and the fate of its queued messages if it may not send.
     /// From now on its batches are not claimed, or are claimed again. It returns `false` if the
-    /// account does not exist. [`settle_queued`](Store::settle_queued) moves or cancels the queued
+    /// account does not exist. [`settle_queued`](crate::HeldBatches::settle_queued) moves or cancels the queued
     /// batches.
-    pub async fn set_account_status(
-        &self,
+    pub async fn set_status(
+        self,
         account: AccountId,
         status: AccountStatus,
         queued: Queued,
@@ -237,7 +246,7 @@ impl Store {
     /// Changes the verification level of an account. It returns `false` if the account does not
     /// exist.
     pub async fn set_verification(
-        &self,
+        self,
         account: AccountId,
         verification: Verification,
         by: By,
@@ -249,5 +258,10 @@ impl Store {
                 by,
             })
             .await
+    }
+
+    /// Returns the accounts whose queued messages are not sent, each with their fate.
+    pub async fn holds(self) -> Result<HashMap<AccountId, Queued>> {
+        holds::all(self.db).await
     }
 }

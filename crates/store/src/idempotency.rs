@@ -1,9 +1,9 @@
 //! Idempotency keys: the answers of requests that succeeded. Each is committed with the change that
 //! it answers, so that a repeated request gets it and changes nothing.
 
-use crate::Store;
-use crate::rows::{bucket_of, id_bytes, message_id};
-use database::{Error, Result, Tx, bulk, query, value};
+use crate::buckets::Buckets;
+use crate::rows::{id_bytes, message_id};
+use database::{Db, Error, Result, Tx, bulk, query, value};
 use domain::idempotency::{IdempotencyKey, KeyState, RequestFingerprint};
 use domain::{AccountId, Bucket, Environment, MessageId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -182,29 +182,27 @@ pub(crate) async fn remove_old(
         .await
 }
 
-impl Store {
-    /// Returns the place of a key.
-    pub(crate) fn place_of_key(
-        &self,
-        account: AccountId,
-        environment: Environment,
-        key: &IdempotencyKey,
-    ) -> Place {
-        let sandbox = environment == Environment::Sandbox;
-        let bucket = bucket_of(account, self.db.is_embedded());
-        (bucket, account, sandbox, key.as_str().to_owned())
-    }
+/// Returns the place of a key.
+pub(crate) fn place_of_key(
+    buckets: Buckets,
+    account: AccountId,
+    environment: Environment,
+    key: &IdempotencyKey,
+) -> Place {
+    let sandbox = environment == Environment::Sandbox;
+    let bucket = buckets.account(account);
+    (bucket, account, sandbox, key.as_str().to_owned())
+}
 
-    /// Returns the kept answer of a key.
-    pub async fn kept_answer(
-        &self,
-        account: AccountId,
-        environment: Environment,
-        key: &IdempotencyKey,
-    ) -> Result<Option<KeptAnswer>> {
-        let place = self.place_of_key(account, environment, key);
-        let mut tx = self.db.read().await?;
-        let mut found = find(&mut tx, &BTreeSet::from([place])).await?;
-        Ok(found.pop_first().map(|(_, kept)| kept))
-    }
+/// Returns the kept answer of a key.
+pub(crate) async fn kept_answer(
+    db: &Db,
+    account: AccountId,
+    environment: Environment,
+    key: &IdempotencyKey,
+) -> Result<Option<KeptAnswer>> {
+    let place = place_of_key(Buckets::of(db), account, environment, key);
+    let mut tx = db.read().await?;
+    let mut found = find(&mut tx, &BTreeSet::from([place])).await?;
+    Ok(found.pop_first().map(|(_, kept)| kept))
 }

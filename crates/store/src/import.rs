@@ -8,15 +8,20 @@
 
 mod chunk;
 mod compare;
+mod error;
 mod marks;
 mod table;
 mod tables;
 
+pub use error::ImportError;
+
+use crate::cluster::nodes::Nodes;
 use crate::operators::audit;
-use crate::upkeep::sweep::{read_mark, write_mark};
-use crate::{Store, Verification};
+use crate::upkeep::marks::{read_mark, write_mark};
+use crate::upkeep::verify::{Verification, verify};
 use chunk::Write;
-use database::{Change, Error, Result, Tx};
+use database::{Change, Db, Error, Result, Tx};
+use error::Outcome;
 use std::sync::Arc;
 use std::time::Duration;
 use table::Table;
@@ -24,6 +29,7 @@ use tables::TABLES;
 
 /// Seconds for which nodes are watched for a beat. A node beats once a second.
 const BEATS: u32 = 15;
+
 const BEAT_PAUSE: Duration = Duration::from_millis(200);
 
 /// A step of an import.
@@ -58,45 +64,6 @@ pub enum Imported {
     Before,
 }
 
-/// The reason why an import failed.
-#[derive(Debug, thiserror::Error)]
-pub enum ImportError {
-    /// A database failed.
-    #[error(transparent)]
-    Store(#[from] Error),
-    /// The source holds no account.
-    #[error("it holds no account: there is nothing to import")]
-    Empty,
-    /// The target is in use.
-    #[error(
-        "the PostgreSQL database holds accounts that did not come from there: import into an empty database"
-    )]
-    OtherData,
-    /// The target belongs to another installation.
-    #[error(
-        "another installation was imported into the PostgreSQL database, or begun to be: import into an \
-         empty database"
-    )]
-    OtherImport,
-    /// A node works with the target.
-    #[error("ogene serves from the PostgreSQL database: stop it everywhere, and import again")]
-    Served,
-    /// The books do not add up.
-    #[error("the books of the {which} do not add up, see `ogene verify`: {first}")]
-    Unsound {
-        /// The source or the target.
-        which: &'static str,
-        /// The first violation.
-        first: String,
-    },
-    /// The databases do not agree.
-    #[error(
-        "the {0} of the PostgreSQL database are not those of the source: one of the two was used after the \
-         import had begun. Empty the PostgreSQL database and import again"
-    )]
-    Differs(&'static str),
-}
-
 /// The use that a database allows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Standing {
@@ -108,40 +75,40 @@ pub enum Standing {
     Moved,
 }
 
-type Outcome<T> = std::result::Result<T, ImportError>;
-
-impl Store {
-    /// Moves all rows of an embedded database into this one, which is on PostgreSQL, and marks the
-    /// source as moved.
-    pub async fn import(&self, source: &Self, now_ms: i64, watch: Watch) -> Outcome<Imported> {
-        if self.db.is_embedded() || !source.db.is_embedded() {
-            return Err(Error::Impossible("an import goes from SQLite to PostgreSQL").into());
-        }
-        let import = Import {
-            source: source.clone(),
-            target: self.clone(),
-            now_ms,
-            watch,
-        };
-        source.db.change(import).await?
+/// Moves all rows of an embedded database into one on PostgreSQL, and marks the source as moved.
+pub(crate) async fn import(
+    target: &Db,
+    source: &Db,
+    now_ms: i64,
+    watch: Watch,
+) -> Outcome<Imported> {
+    if target.is_embedded() || !source.is_embedded() {
+        return Err(Error::Impossible("an import goes from SQLite to PostgreSQL").into());
     }
+    let import = Import {
+        source: source.clone(),
+        target: target.clone(),
+        now_ms,
+        watch,
+    };
+    source.change(import).await?
+}
 
-    /// Returns the use that this database allows.
-    pub async fn standing(&self) -> Result<Standing> {
-        let mut tx = self.db.read().await?;
-        Ok(if read_mark(&mut tx, marks::IMPORTING).await? != 0 {
-            Standing::Importing
-        } else if read_mark(&mut tx, marks::MOVED).await? != 0 {
-            Standing::Moved
-        } else {
-            Standing::Open
-        })
-    }
+/// Returns the use that a database allows.
+pub(crate) async fn standing(db: &Db) -> Result<Standing> {
+    let mut tx = db.read().await?;
+    Ok(if read_mark(&mut tx, marks::IMPORTING).await? != 0 {
+        Standing::Importing
+    } else if read_mark(&mut tx, marks::MOVED).await? != 0 {
+        Standing::Moved
+    } else {
+        Standing::Open
+    })
 }
 
 struct Import {
-    source: Store,
-    target: Store,
+    source: Db,
+    target: Db,
     now_ms: i64,
     watch: Watch,
 }
@@ -162,17 +129,17 @@ impl Change for Import {
 impl Import {
     async fn import(&self, tx: &mut Tx) -> Outcome<Imported> {
         let source = marks::first_account(tx).await?.ok_or(ImportError::Empty)?;
-        if marks::is_done(&mut self.target.db.read().await?, source).await?? {
+        if marks::is_done(&mut self.target.read().await?, source).await?? {
             return Ok(Imported::Before);
         }
         if self.is_served().await? {
             return Err(ImportError::Served);
         }
         (self.watch)(ImportStep::Source);
-        is_sound("source", &self.source.verify().await?)?;
+        is_sound("source", &verify(&self.source).await?)?;
         let audited = read_mark(tx, audit::COUNT).await?;
         let begin = marks::Begin { source, audited };
-        self.target.db.change(begin).await??;
+        self.target.change(begin).await??;
         let mut rows = Vec::with_capacity(TABLES.len());
         for table in &TABLES {
             rows.push((table.name, self.copy(tx, table).await?));
@@ -180,24 +147,22 @@ impl Import {
         (self.watch)(ImportStep::Compare);
         self.compare(tx, &rows).await?;
         (self.watch)(ImportStep::Target);
-        is_sound("target", &self.target.verify().await?)?;
+        is_sound("target", &verify(&self.target).await?)?;
         let marks = marks::all(tx).await?;
-        self.target
-            .db
-            .change(marks::Finish { source, marks })
-            .await?;
+        self.target.change(marks::Finish { source, marks }).await?;
         Ok(Imported::Now(rows))
     }
 
     /// Returns `true` if a node works with the target, which shows by a rising beat.
     async fn is_served(&self) -> Result<bool> {
-        let before = self.target.nodes().await?;
+        let nodes = Nodes { db: &self.target };
+        let before = nodes.all().await?;
         if before.is_empty() {
             return Ok(false);
         }
         for _ in 0..BEATS {
             tokio::time::sleep(BEAT_PAUSE).await;
-            let now = self.target.nodes().await?;
+            let now = nodes.all().await?;
             if now.iter().any(|beat| !before.contains(beat)) {
                 return Ok(true);
             }
@@ -224,7 +189,7 @@ impl Import {
                 table,
                 chunk: Arc::clone(&chunk),
             };
-            if !self.target.db.change(write).await? {
+            if !self.target.change(write).await? {
                 return Err(ImportError::Differs(table.name));
             }
             last = Some(chunk);
@@ -234,7 +199,7 @@ impl Import {
     /// Compares the databases. Every row of the source is in the target and equal, so equal counts
     /// mean that there is no other row.
     async fn compare(&self, tx: &mut Tx, rows: &[(&'static str, i64)]) -> Outcome<()> {
-        let mut target = self.target.db.read().await?;
+        let mut target = self.target.read().await?;
         for (table, (name, count)) in TABLES.iter().zip(rows) {
             if compare::count(&mut target, table).await? != *count {
                 return Err(ImportError::Differs(name));

@@ -1,9 +1,7 @@
 //! Conversions between stored values and domain types.
 
 use database::{Error, Result};
-use domain::{
-    AccountId, Bucket, Component, Environment, MessageId, Money, NotPurse, Purse, Recipient,
-};
+use domain::{Component, Environment, MessageId, Money, NotPurse, Purse, Recipient};
 use uuid::Uuid;
 
 /// Returns the message id of a stored value.
@@ -65,34 +63,4 @@ pub(crate) fn purse(stored: &str, cost: Money) -> Result<Purse> {
 /// Parses a stored name of a domain enum.
 pub(crate) fn named<T>(read: fn(&str) -> Option<T>, stored: &str) -> Result<T> {
     read(stored).ok_or_else(|| Error::Unreadable(format!("the word {stored:?}")))
-}
-
-/// Buckets over which accounts are spread on PostgreSQL.
-const BUCKETS: i64 = 16;
-
-/// Returns the bucket of an account.
-pub(crate) fn bucket_of(account: AccountId, embedded: bool) -> Bucket {
-    if embedded {
-        Bucket(0)
-    } else {
-        Bucket(account.0.rem_euclid(BUCKETS))
-    }
-}
-
-/// Returns the bucket of rows that are keyed by a carrier's id alone: pages, by the prefix of the id,
-/// and parked receipts. It must never change for an id, so the hash is our own (FNV-1a).
-pub(crate) fn bucket_of_id(carrier: &str, id: &str, embedded: bool) -> Bucket {
-    if embedded {
-        return Bucket(0);
-    }
-    let octets = carrier.bytes().chain([0]).chain(id.bytes());
-    let hash = octets.fold(0xCBF2_9CE4_8422_2325_u64, |hash, octet| {
-        (hash ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01B3)
-    });
-    Bucket(i64::try_from(hash >> 32).unwrap_or(0).rem_euclid(BUCKETS))
-}
-
-/// Returns all buckets.
-pub(crate) fn buckets(embedded: bool) -> impl Iterator<Item = Bucket> {
-    (0..if embedded { 1 } else { BUCKETS }).map(Bucket)
 }

@@ -82,7 +82,7 @@ async fn accept_together(context: &Arc<Context>, pending: Vec<PendingAccept>, no
         })
         .collect();
     metrics::accept_group(pending.len());
-    match context.store.accept(now_ms, messages).await {
+    match context.store.messages().accept(now_ms, messages).await {
         Ok(answers) => {
             let both = pending.iter().zip(&answers);
             let accepted = both.filter(|(_, answer)| matches!(answer, Accepted::Yes { .. }));

@@ -68,7 +68,7 @@ pub(crate) struct Callers {
 
 impl Callers {
     pub(crate) async fn new(store: Store, max_guesses: u32) -> Result<Self, database::Error> {
-        let revision = store.revision().await?;
+        let revision = store.revisions().current().await?;
         Ok(Self {
             store,
             known: Mutex::default(),
@@ -146,7 +146,7 @@ impl Callers {
     }
 
     async fn look_up(&self, hash: TokenHash, forgotten: u64) -> Result<Option<Arc<Caller>>, Error> {
-        let caller = match self.store.token_account(&hash).await? {
+        let caller = match self.store.tokens().account_of(&hash).await? {
             Some((account, token_id, terms)) => self.customer(account).await?.map(|customer| {
                 Arc::new(Caller {
                     customer: Arc::new(customer),
@@ -165,10 +165,10 @@ impl Callers {
     }
 
     async fn customer(&self, id: AccountId) -> Result<Option<Customer>, database::Error> {
-        let Some(account) = self.store.account(id).await? else {
+        let Some(account) = self.store.accounts().find(id).await? else {
             return Ok(None);
         };
-        let senders = self.store.senders_of(id).await?;
+        let senders = self.store.senders().of(id).await?;
         let senders = senders
             .into_iter()
             .map(|sender| (sender::key(&sender.name), sender))
@@ -192,10 +192,10 @@ impl Callers {
 
     async fn look(&self) -> Result<(), database::Error> {
         let then = *self.revision.borrow();
-        let now = self.store.revision().await?;
+        let now = self.store.revisions().current().await?;
         let is_another = now.is_another_than(then);
         if is_another {
-            let changed = self.store.changed_accounts(then, now).await?;
+            let changed = self.store.revisions().changed_accounts(then, now).await?;
             self.forget(changed.as_ref());
         }
         self.reloads.send_if_modified(|reloads| {

@@ -58,7 +58,7 @@ impl Content {
     }
 
     async fn read(&self, store: &Store) -> database::Result<()> {
-        let rules = store.content_rules().await?;
+        let rules = store.content_rules().all().await?;
         let phrases: Vec<String> = rules.into_iter().map(|rule| rule.phrase).collect();
         let configured = self.configured.read();
         let all = Arc::new(configured.with(&phrases));

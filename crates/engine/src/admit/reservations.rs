@@ -132,7 +132,7 @@ impl Reservations {
             now_ms,
             ..Reservation::default()
         };
-        let reserved = self.store.reserve(vec![(key, asked)]).await?;
+        let reserved = self.store.rates().reserve(vec![(key, asked)]).await?;
         let reserved = reserved.first().ok_or(database::Error::Closed)?;
         let rate = reserved.rate(&asked);
         if rate.refused.is_some() && reserved.granted > 0 {
@@ -143,7 +143,7 @@ impl Reservations {
                 now_ms,
                 ..Reservation::default()
             };
-            self.store.reserve(vec![(key, back)]).await?;
+            self.store.rates().reserve(vec![(key, back)]).await?;
         }
         Ok(rate)
     }
@@ -153,7 +153,7 @@ impl Reservations {
     async fn reserve(self: Arc<Self>) {
         while let Some(asked) = self.next() {
             let reservations = asked.iter().map(KeyReservation::reservation).collect();
-            match self.store.reserve(reservations).await {
+            match self.store.rates().reserve(reservations).await {
                 Ok(reserved) => {
                     for (asked, reserved) in asked.iter().zip(reserved) {
                         self.state().answer(asked, Ok(reserved));
@@ -177,7 +177,7 @@ impl Reservations {
     /// Reserves for one key after a shared transaction failed, so that one bad window does not fail
     /// the others.
     async fn reserve_alone(&self, asked: &KeyReservation) {
-        let reserved = self.store.reserve(vec![asked.reservation()]).await;
+        let reserved = self.store.rates().reserve(vec![asked.reservation()]).await;
         let reserved = reserved.and_then(|all| all.first().copied().ok_or(database::Error::Closed));
         self.state().answer(asked, reserved.map_err(Error::from));
     }
@@ -219,7 +219,7 @@ impl Reservations {
     async fn give_back(&self, now_ms: i64) -> database::Result<()> {
         let idle = self.state().idle(now_ms);
         for some in idle.chunks(MAX_KEYS) {
-            self.store.reserve(some.to_vec()).await?;
+            self.store.rates().reserve(some.to_vec()).await?;
         }
         Ok(())
     }

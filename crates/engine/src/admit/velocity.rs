@@ -116,7 +116,10 @@ impl Velocity {
     /// Returns `true` if an equal send was accepted lately. If the database does not answer in
     /// time, the send counts as new.
     async fn is_repeat(&self, account: AccountId, fingerprint: Fingerprint, now_ms: i64) -> bool {
-        let asked = self.store.is_repeat(account, fingerprint, now_ms);
+        let asked = self
+            .store
+            .messages()
+            .is_repeat(account, fingerprint, now_ms);
         within(async { Ok(asked.await?) }).await.unwrap_or(false)
     }
 
@@ -133,7 +136,7 @@ impl Velocity {
             at_ms: now_ms,
         };
         // The pause is stored before the answer. The new revision then makes all nodes read it.
-        if is_new(self.store.pause_block(pause, by)).await {
+        if is_new(self.store.paused_blocks().pause(pause, by)).await {
             metrics::block_paused();
             tracing::warn!(
                 account.id = account.0,
@@ -167,7 +170,7 @@ impl Velocity {
     }
 
     async fn read(&self) -> database::Result<()> {
-        let paused = self.store.all_paused_blocks(self.clock.now_ms()).await?;
+        let paused = self.store.paused_blocks().all(self.clock.now_ms()).await?;
         metrics::blocks_paused(paused.len());
         let paused: HashMap<_, _> = paused
             .iter()

@@ -30,16 +30,17 @@ pub(crate) async fn measure_all(
     for bucket in context.my_buckets() {
         let queues = context
             .store
-            .queue_depths(bucket, quiet_until_ms.unwrap_or(i64::MAX))
+            .queues()
+            .depths(bucket, quiet_until_ms.unwrap_or(i64::MAX))
             .await?;
         for (carrier, recipients, held) in queues {
             *depths.held.entry(carrier.clone()).or_default() += held;
             *depths.queued.entry(carrier).or_default() += recipients;
         }
-        for (carrier, recipients) in context.store.doubt_counts(bucket).await? {
+        for (carrier, recipients) in context.store.queues().doubt_counts(bucket).await? {
             *depths.in_doubt.entry(carrier).or_default() += recipients;
         }
-        for (state, count) in context.store.callback_counts(bucket).await? {
+        for (state, count) in context.store.outbox().counts(bucket).await? {
             *depths.callbacks.entry(state).or_default() += count;
         }
     }

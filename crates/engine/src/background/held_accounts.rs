@@ -9,7 +9,10 @@ use tokio::sync::watch;
 /// of newly held accounts. Runs until the engine ends.
 pub(crate) async fn follow(context: Arc<Context>, mut revision: watch::Receiver<Revision>) {
     loop {
-        let held = retry_read("held accounts cannot be read", || context.store.holds()).await;
+        let held = retry_read("held accounts cannot be read", || {
+            context.store.accounts().holds()
+        })
+        .await;
         if context.holds.set(held.into_keys().collect()) {
             let live = context.live();
             live.carriers.iter().for_each(|carrier| carrier.withhold());
@@ -25,7 +28,11 @@ pub(crate) async fn follow(context: Arc<Context>, mut revision: watch::Receiver<
 pub(crate) async fn settle(context: &Arc<Context>) -> database::Result<()> {
     for bucket in context.my_buckets() {
         let now_ms = context.clock.now_ms();
-        let settled = context.store.settle_held(bucket, now_ms).await?;
+        let settled = context
+            .store
+            .held_batches()
+            .settle_held(bucket, now_ms)
+            .await?;
         context.settled(settled);
     }
     Ok(())

@@ -163,12 +163,19 @@ impl Position {
         match kind {
             DataKind::Texts => {
                 let cursor = self.texts.take();
-                self.texts = store.remove_texts(bucket, before_ms, cursor).await?.next;
+                self.texts = store
+                    .retention()
+                    .remove_texts(bucket, before_ms, cursor)
+                    .await?
+                    .next;
                 Ok(self.texts.is_some())
             }
             DataKind::Messages => {
                 let after = self.messages.take();
-                let removed = store.remove_messages(bucket, before_ms, after).await?;
+                let removed = store
+                    .retention()
+                    .remove_messages(bucket, before_ms, after)
+                    .await?;
                 metrics::removed(removed.count);
                 self.messages = removed.next;
                 Ok(self.messages.is_some())
@@ -176,6 +183,7 @@ impl Position {
             DataKind::Simulated => {
                 let after = self.simulated.take();
                 let removed = store
+                    .retention()
                     .remove_simulated(bucket, SANDBOX, before_ms, after)
                     .await?;
                 metrics::removed(removed.count);
@@ -187,7 +195,10 @@ impl Position {
             }
             DataKind::SimulatedCarrierIds => {
                 let after = self.simulated_carrier_ids.position.take();
-                let removed = store.remove_parts(bucket, before_ms, after, Some(SANDBOX));
+                let removed =
+                    store
+                        .retention()
+                        .remove_parts(bucket, before_ms, after, Some(SANDBOX));
                 let next = removed.await?.next;
                 Ok(self
                     .simulated_carrier_ids
@@ -197,6 +208,7 @@ impl Position {
             DataKind::DeadCallbacks => {
                 let after = self.dead.position.take();
                 let removed = store
+                    .retention()
                     .remove_dead_callbacks(bucket, before_ms, after)
                     .await?;
                 Ok(self.dead.advance(removed.next, now_ms, DEAD_INTERVAL_MS))
@@ -204,7 +216,10 @@ impl Position {
             DataKind::CarrierIds if self.carrier_ids.is_paused(now_ms) => Ok(false),
             DataKind::CarrierIds => {
                 let after = self.carrier_ids.position.take();
-                let removed = store.remove_parts(bucket, before_ms, after, None).await?;
+                let removed = store
+                    .retention()
+                    .remove_parts(bucket, before_ms, after, None)
+                    .await?;
                 Ok(self
                     .carrier_ids
                     .advance(removed.next, now_ms, CARRIER_IDS_INTERVAL_MS))

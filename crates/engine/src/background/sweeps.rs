@@ -101,13 +101,13 @@ fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {
             GATHER_INTERVAL,
             Outage::of("statistics of tables cannot be gathered"),
             context,
-            |context| async move { context.store.gather_statistics().await },
+            |context| async move { context.store.upkeep().gather_statistics().await },
         ),
         every(
             VACUUM_INTERVAL,
             Outage::of("queues cannot be vacuumed"),
             context,
-            |context| async move { context.store.vacuum_queues().await },
+            |context| async move { context.store.upkeep().vacuum_queues().await },
         ),
         every(
             LOOK_AGAIN_INTERVAL,
@@ -188,7 +188,7 @@ async fn expire_sent(
             now_ms,
             planner: context.planner(now_ms),
         };
-        let (settled, more) = context.store.expire(bucket, &expiry).await?;
+        let (settled, more) = context.store.sweep().expire(bucket, &expiry).await?;
         context.settled(settled);
         if !more {
             return Ok(());
@@ -208,7 +208,7 @@ async fn expire_unsent(
 ) -> database::Result<()> {
     loop {
         let now_ms = until_ms(context, begun_ms);
-        let late = context.store.late_batches(bucket, now_ms).await?;
+        let late = context.store.queues().late(bucket, now_ms).await?;
         if late.is_empty() {
             return Ok(());
         }
@@ -238,18 +238,19 @@ async fn tidy_all(context: &Arc<Context>) -> database::Result<()> {
     for bucket in context.my_buckets() {
         while context
             .store
+            .sweep()
             .tidy(bucket, now_ms, answers_before_ms)
             .await?
         {}
     }
-    while context.store.is_shared() && context.store.tidy_rates(context.clock.now_ms()).await? {}
+    while context.store.is_shared() && context.store.rates().tidy(context.clock.now_ms()).await? {}
     Ok(())
 }
 
 async fn forget_all(context: &Arc<Context>) -> database::Result<()> {
     let before_ms = context.clock.now_ms() - ATTEMPTS_MS;
     for bucket in context.my_buckets() {
-        while context.store.forget_attempts(bucket, before_ms).await? {}
+        while context.store.attempts().forget(bucket, before_ms).await? {}
     }
     Ok(())
 }
@@ -265,6 +266,7 @@ async fn look_again(context: &Arc<Context>, looked_until: &AtomicI64) -> databas
         let mut settled = Settled::default();
         let store = &context.store;
         let found = store
+            .carrier_reports()
             .look_again(report, bucket, since_ms, &mut settled)
             .await;
         context.settled(settled);

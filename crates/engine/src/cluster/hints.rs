@@ -22,7 +22,7 @@ pub(crate) async fn send(context: Arc<Context>) {
         nodes.has_hints.notified().await;
         let hinted = std::mem::take(&mut *nodes.hinted.lock());
         let hinted: Vec<String> = hinted.into_iter().collect();
-        if let Err(error) = within(context.store.notify(&hinted)).await {
+        if let Err(error) = within(context.store.nodes().notify(&hinted)).await {
             tracing::debug!(%error, "hints: not sent, the other nodes poll");
         }
         sleep(HINT_INTERVAL).await;
@@ -34,7 +34,7 @@ pub(crate) async fn listen(context: Arc<Context>) {
     let outage =
         Outage::of("hints of other nodes cannot be received, the database is polled instead");
     loop {
-        match outage.note(context.store.listen().await) {
+        match outage.note(context.store.nodes().listen().await) {
             Some(None) => return,
             Some(Some(mut hints)) => {
                 while let Ok(Ok(name)) = timeout(SILENCE_TIMEOUT, hints.next()).await {

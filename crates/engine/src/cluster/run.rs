@@ -67,7 +67,7 @@ async fn run(context: Arc<Context>, rates: Arc<Rates>) {
 async fn beat(context: &Arc<Context>, watch: &mut Watch, count: u32) -> database::Result<usize> {
     let (store, nodes) = (&context.store, &context.nodes);
     let began = Instant::now();
-    let known = within(store.beat(nodes.node, &nodes.name)).await?;
+    let known = within(store.nodes().beat(nodes.node, &nodes.name)).await?;
     let was_stalled = nodes.known().last_beat.elapsed() > super::membership::DEAD_AFTER;
     if !known {
         tracing::warn!("node: removed as dead by another node, its claims are in doubt");
@@ -82,10 +82,10 @@ async fn beat(context: &Arc<Context>, watch: &mut Watch, count: u32) -> database
     if was_stalled {
         watch.0.clear();
     }
-    let mut all = within(store.nodes()).await?;
+    let mut all = within(store.nodes().all()).await?;
     let dead = watch.dead(&all, Instant::now());
     for node in dead.into_iter().filter(|seen| seen.node != nodes.node) {
-        if within(store.remove_dead(node)).await? {
+        if within(store.nodes().remove_dead(node)).await? {
             tracing::warn!(node = node.node, "node: dead, its work is taken over");
         }
         all.retain(|seen| seen.node != node.node);
@@ -107,7 +107,7 @@ async fn beat(context: &Arc<Context>, watch: &mut Watch, count: u32) -> database
 /// Takes or releases bind slots, so that all nodes hold equal shares.
 async fn share_binds(context: &Arc<Context>, alive: &[i64]) -> database::Result<()> {
     let (node, live) = (context.nodes.node, context.live.load_full());
-    let mut binds = within(context.store.binds()).await?;
+    let mut binds = within(context.store.nodes().binds()).await?;
     let mut taken = false;
     // A new worker gets slots only after its predecessor has released its own.
     let running = live.carriers.iter().filter(|carrier| carrier.is_running());
@@ -119,13 +119,14 @@ async fn share_binds(context: &Arc<Context>, alive: &[i64]) -> database::Result<
         if let Share::Take(most) = share(node, alive, &holders, settings.binds) {
             let take = context
                 .store
+                .nodes()
                 .take_binds(&carrier.name, node, settings.binds, most);
             within(take).await?;
             taken = true;
         }
     }
     if taken {
-        binds = within(context.store.binds()).await?;
+        binds = within(context.store.nodes().binds()).await?;
     }
     for carrier in running {
         if let Some(settings) = &carrier.settings {
@@ -175,7 +176,7 @@ async fn hold(
                 bound: is_bound,
                 ..bind.clone()
             };
-            within(context.store.note_bind(bind)).await?;
+            within(context.store.nodes().note_bind(bind)).await?;
         }
     }
     Ok(())

@@ -44,15 +44,15 @@ async fn recover(context: &Arc<Context>) -> database::Result<()> {
     let now_ms = context.clock.now_ms();
     let (mut doubted, mut freed) = (0, 0);
     for bucket in context.my_buckets() {
-        for carrier in context.store.batch_carriers(bucket).await? {
-            let orphans = context.store.orphans(&carrier, bucket).await?;
+        for carrier in context.store.queues().carriers(bucket).await? {
+            let orphans = context.store.queues().orphans(&carrier, bucket).await?;
             if carrier == SANDBOX {
                 put_back(context, orphans, now_ms).await?;
             } else {
                 doubted += take_over(context, orphans, now_ms).await?;
             }
         }
-        freed += context.store.free_callbacks(bucket, now_ms).await?;
+        freed += context.store.outbox().free(bucket, now_ms).await?;
     }
     if doubted > 0 || freed > 0 {
         tracing::warn!(
@@ -75,7 +75,11 @@ async fn put_back(
         return Ok(());
     }
     let batches = orphans.into_iter().map(|orphan| orphan.batch).collect();
-    context.store.release(batches, now_ms, None, now_ms).await
+    context
+        .store
+        .claims()
+        .release(batches, now_ms, None, now_ms)
+        .await
 }
 
 /// Marks the recipients of orphaned batches as in doubt. Returns their number.

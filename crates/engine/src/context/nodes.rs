@@ -38,8 +38,8 @@ impl Nodes {
         sync_clock(store, clock).await?;
         let name = format!("{}:{}", host(), std::process::id());
         let last_beat = Instant::now();
-        store.beat(node, &name).await?;
-        let all = store.nodes().await?;
+        store.nodes().beat(node, &name).await?;
+        let all = store.nodes().all().await?;
         let alive = all.iter().map(|seen| seen.node).collect();
         Ok(Self {
             node,

@@ -20,7 +20,11 @@ static MOVES: Outage = Outage::of("batches cannot be moved to another carrier");
 
 /// Notifies each carrier that has due batches.
 pub(crate) async fn note_due(context: &Context) -> database::Result<()> {
-    let due = context.store.due_carriers(context.clock.now_ms()).await?;
+    let due = context
+        .store
+        .queues()
+        .due_carriers(context.clock.now_ms())
+        .await?;
     due.iter()
         .filter_map(|name| context.carrier(name))
         .for_each(|carrier| carrier.arrived());
@@ -50,7 +54,7 @@ async fn move_batches(
     now_ms: i64,
 ) -> database::Result<bool> {
     let claim = context.claim(&carrier, FAIL_OVER_RECIPIENTS, Priority::Bulk, now_ms);
-    let claimed = context.store.claim(claim).await?;
+    let claimed = context.store.claims().claim(claim).await?;
     let recipients = claimed.iter().map(|one| one.batch.recipients.len());
     let is_full = recipients.sum::<usize>() >= FAIL_OVER_RECIPIENTS;
     let mut moved: BTreeMap<Option<Arc<str>>, Vec<Batch>> = BTreeMap::new();
@@ -77,7 +81,9 @@ async fn move_batches(
         };
         // One release after the other, so that they do not use up the database connections.
         let store = &context.store;
-        let given = store.release(batches.clone(), due_ms, other.clone(), now_ms);
+        let given = store
+            .claims()
+            .release(batches.clone(), due_ms, other.clone(), now_ms);
         if let Err(error) = given.await {
             MOVES.failed(&error);
             context.release(batches, due_ms, other);
@@ -96,7 +102,7 @@ pub(crate) async fn move_strays(
 ) -> database::Result<()> {
     let mut strays = BTreeSet::new();
     for bucket in context.my_buckets() {
-        let carriers = context.store.batch_carriers(bucket).await?;
+        let carriers = context.store.queues().carriers(bucket).await?;
         strays.extend(
             carriers
                 .into_iter()
@@ -107,7 +113,7 @@ pub(crate) async fn move_strays(
         return Ok(());
     }
     // During a rolling restart another node may still have the carrier configured.
-    let binds = context.store.binds().await?;
+    let binds = context.store.nodes().binds().await?;
     let alive = context.nodes.alive();
     strays.retain(|name| {
         let binds = binds.get(name).into_iter().flatten();

@@ -167,7 +167,7 @@ impl BindSlots {
                     node: context.node,
                     bound: false,
                 };
-                BINDS.note(context.store.free_bind(bind).await);
+                BINDS.note(context.store.nodes().free_bind(bind).await);
             });
         }
     }

@@ -41,7 +41,7 @@ pub(crate) fn by_load(mut links: Vec<Open>) -> Vec<Open> {
 
 /// Claims batches of a carrier. After a failure it waits.
 pub(crate) async fn claim(context: Arc<Context>, claim: Claim, asked: usize) -> Completed {
-    match context.store.claim(claim).await {
+    match context.store.claims().claim(claim).await {
         Ok(claimed) => {
             CLAIMS.worked();
             Completed::Claimed { asked, claimed }

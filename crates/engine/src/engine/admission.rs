@@ -252,11 +252,11 @@ impl Admission {
     async fn replayed(&self, keyed: &KeyedRequest) -> Result<Option<StoredAnswer>, Error> {
         let account = self.caller.customer.account.id;
         let context = &self.stages.context;
-        let kept = Box::pin(
-            context
-                .store
-                .kept_answer(account, self.environment, &keyed.key),
-        );
+        let kept = Box::pin(context.store.messages().kept_answer(
+            account,
+            self.environment,
+            &keyed.key,
+        ));
         let Some(kept) = within(async { Ok(kept.await?) }).await? else {
             return Ok(None);
         };
@@ -315,7 +315,7 @@ impl Admission {
             Environment::Sandbox => Ok(simulated::purse()),
             Environment::Live => {
                 let account = self.caller.customer.account.id;
-                let wallet = self.stages.context.store.wallet(account);
+                let wallet = self.stages.context.store.wallets().find(account);
                 let wallet = within(async { Ok(wallet.await?) }).await?;
                 Ok(wallet.unwrap_or_default())
             }

@@ -140,10 +140,10 @@ async fn release_binds(context: &Context, carrier: &str) {
         return;
     }
     let free = async || {
-        let binds = context.store.binds().await?;
+        let binds = context.store.nodes().binds().await?;
         let ours = binds.get(carrier).into_iter().flatten();
         for bind in ours.filter(|bind| bind.node == context.node) {
-            context.store.free_bind(bind.clone()).await?;
+            context.store.nodes().free_bind(bind.clone()).await?;
         }
         Ok(())
     };

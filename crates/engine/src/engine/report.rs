@@ -46,7 +46,8 @@ pub(crate) async fn report(
     let from = (page as usize - 1).saturating_mul(per_page as usize);
     let until = from.saturating_add(per_page as usize);
     let found = store
-        .message_report(account, environment, message, from, until)
+        .messages()
+        .report(account, environment, message, from, until)
         .await?
         .ok_or(Refusal::UnknownMessage)?;
     let counts = found.counts;

@@ -38,7 +38,7 @@ impl Secrets {
 
 async fn read(store: &Store) -> database::Result<ByAccount> {
     let mut found: HashMap<AccountId, Vec<Signing>> = HashMap::new();
-    for secret in store.all_callback_secrets().await? {
+    for secret in store.callback_secrets().all().await? {
         found
             .entry(secret.account)
             .or_default()

@@ -268,7 +268,7 @@ impl Kit {
             .await
             .unwrap();
         for id in [ACCOUNT, OTHER] {
-            store.create_account(account(id), by()).await.unwrap();
+            store.accounts().create(account(id), by()).await.unwrap();
         }
         let clock = Clock::manual(NOW);
         let system = System {
@@ -366,9 +366,16 @@ impl Kit {
             batches,
             key: None,
         };
-        self.store.accept(NOW, vec![message]).await.unwrap();
+        self.store
+            .messages()
+            .accept(NOW, vec![message])
+            .await
+            .unwrap();
         let mut settled = Settled::default();
-        let report = self.store.report(Arc::new(report), &mut settled);
+        let report = self
+            .store
+            .carrier_reports()
+            .commit(Arc::new(report), &mut settled);
         report.await.unwrap();
         settled.callbacks
     }
@@ -382,7 +389,7 @@ impl Kit {
             let tried = claimed
                 .into_iter()
                 .map(|one| AttemptOutcome::new(one, retry));
-            let tried = self.store.finish_callbacks(NODE, tried.collect());
+            let tried = self.store.outbox().finish(NODE, tried.collect());
             tried.await.unwrap();
             claimed = self.claim(url).await;
         }
@@ -395,7 +402,8 @@ impl Kit {
         let of = (bucket, ACCOUNT, Environment::Live, origin);
         let claim = self
             .store
-            .claim_callbacks(of, RESERVED, 10_000, NODE, RESERVED);
+            .outbox()
+            .claim(of, RESERVED, 10_000, NODE, RESERVED);
         claim.await.unwrap()
     }
 
@@ -404,7 +412,7 @@ impl Kit {
     }
 
     async fn rows(&self, state: &str) -> i64 {
-        let counts = self.store.callback_counts(domain::Bucket(0)).await.unwrap();
+        let counts = self.store.outbox().counts(domain::Bucket(0)).await.unwrap();
         counts
             .into_iter()
             .find(|(name, _)| name == state)

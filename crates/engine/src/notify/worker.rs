@@ -211,6 +211,7 @@ impl WebhookWorker {
         let now_ms = self.clock.now_ms();
         let due = self
             .store
+            .outbox()
             .due_origins(now_ms, position.as_ref(), MAX_ORIGINS_PER_POLL);
         let due = due.await?;
         for of in due.found {
@@ -224,7 +225,8 @@ impl WebhookWorker {
                 let until_ms = now_ms + CLAIM_MS;
                 let claimed = self
                     .store
-                    .claim_callbacks(of, now_ms, capacity, self.node, until_ms)
+                    .outbox()
+                    .claim(of, now_ms, capacity, self.node, until_ms)
                     .await?;
                 let all = claimed.len() < capacity;
                 // An offer may have used the capacity meanwhile.
@@ -325,7 +327,7 @@ impl WebhookWorker {
         if outcomes.is_empty() {
             return;
         }
-        let finish = || self.store.finish_callbacks(self.node, outcomes.clone());
+        let finish = || self.store.outbox().finish(self.node, outcomes.clone());
         while self.commits.note(finish().await).is_none() {
             if *self.phase.borrow() == Phase::Drained {
                 return;

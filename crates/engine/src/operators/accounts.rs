@@ -34,21 +34,21 @@ impl Accounts {
             verification: Verification::Unverified,
             created_at_ms: by.at_ms,
         };
-        self.store.create_account(account.clone(), by).await?;
+        self.store.accounts().create(account.clone(), by).await?;
         Ok(account)
     }
 
     /// Returns a page of all accounts, newest first.
     pub async fn list(self, request: &PageRequest) -> Result<Page<Account>> {
         let behind = request.behind(List::Accounts, "")?;
-        let rows = self.store.accounts(behind, request.rows()).await?;
+        let rows = self.store.accounts().list(behind, request.rows()).await?;
         Ok(request.page(List::Accounts, "", rows))
     }
 
     /// An account with what its wallet holds.
     pub async fn show(self, id: AccountId) -> Result<(Account, Purse)> {
         let account = account(&self.store, id).await?;
-        let wallet = self.store.wallet(id).await?.unwrap_or_default();
+        let wallet = self.store.wallets().find(id).await?.unwrap_or_default();
         Ok((account, wallet))
     }
 
@@ -71,11 +71,12 @@ impl Accounts {
         let by = self.actor.now();
         let changed = self
             .store
-            .set_account_status(id, status, queued, by)
+            .accounts()
+            .set_status(id, status, queued, by)
             .await?;
         changed.then_some(()).ok_or(OperationError::NoAccount(id))?;
         let now_ms = self.actor.clock().now_ms();
-        let settled = self.store.settle_queued(id, now_ms).await?;
+        let settled = self.store.held_batches().settle_queued(id, now_ms).await?;
         Ok(QueuedSettled {
             cancelled: settled.outcomes.len(),
         })
@@ -83,13 +84,14 @@ impl Accounts {
 
     /// Returns the fate of an account's queued recipients, or `None` if all of them are sent.
     pub async fn queued(self, id: AccountId) -> Result<Option<Queued>> {
-        Ok(self.store.holds().await?.remove(&id))
+        Ok(self.store.accounts().holds().await?.remove(&id))
     }
 
     /// Changes how far an account is known.
     pub async fn set_verification(self, id: AccountId, verification: Verification) -> Result<()> {
         let changed = self
             .store
+            .accounts()
             .set_verification(id, verification, self.actor.now())
             .await?;
         changed.then_some(()).ok_or(OperationError::NoAccount(id))
@@ -99,6 +101,7 @@ impl Accounts {
     pub async fn set_daily_limit(self, id: AccountId, per_day: Option<Money>) -> Result<()> {
         let found = self
             .store
+            .wallets()
             .set_daily_limit(id, per_day, self.actor.now())
             .await?;
         found.then_some(()).ok_or(OperationError::NoAccount(id))
@@ -107,6 +110,7 @@ impl Accounts {
     /// Returns the amount that an account may spend in a day, and the amount that it has spent.
     pub async fn spending(self, id: AccountId) -> Result<Spending> {
         self.store
+            .wallets()
             .spending(id)
             .await?
             .ok_or(OperationError::NoAccount(id))
@@ -115,7 +119,8 @@ impl Accounts {
 
 pub(super) async fn account(store: &Store, id: AccountId) -> Result<Account> {
     store
-        .account(id)
+        .accounts()
+        .find(id)
         .await?
         .ok_or(OperationError::NoAccount(id))
 }

@@ -24,7 +24,7 @@ impl Audit {
         }
         let scope = scope_of(id);
         let behind = request.behind(List::Audit, &scope)?;
-        let rows = self.store.audit(id, behind, request.rows()).await?;
+        let rows = self.store.audit().list(id, behind, request.rows()).await?;
         Ok(request.page(List::Audit, &scope, rows))
     }
 }

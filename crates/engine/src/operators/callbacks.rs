@@ -21,7 +21,11 @@ impl Callbacks {
     /// Returns a page of the receivers of dead callbacks, by account and origin.
     pub async fn dead_origins(self, request: &PageRequest) -> Result<Page<DeadOrigin>> {
         let behind = request.behind(List::DeadOrigins, "")?;
-        let rows = self.store.dead_origins(behind, request.rows()).await?;
+        let rows = self
+            .store
+            .dead_callbacks()
+            .origins(behind, request.rows())
+            .await?;
         Ok(request.page(List::DeadOrigins, "", rows))
     }
 
@@ -32,7 +36,8 @@ impl Callbacks {
         let behind = request.behind(List::DeadCallbacks, &scope)?;
         let rows = self
             .store
-            .dead_callbacks(id, behind, request.rows())
+            .dead_callbacks()
+            .list(id, behind, request.rows())
             .await?;
         Ok(request.page(List::DeadCallbacks, &scope, rows))
     }
@@ -52,7 +57,7 @@ impl Callbacks {
         }
         let behind = request.behind(List::CallbackAttempts, &scope)?;
         let read = request.rows();
-        let rows = self.store.callback_attempts(id, message, behind, read);
+        let rows = self.store.attempts().list(id, message, behind, read);
         Ok(request.page(List::CallbackAttempts, &scope, rows.await?))
     }
 
@@ -60,10 +65,18 @@ impl Callbacks {
     pub async fn replay(self, which: &Replay) -> Result<u64> {
         let (mut replayed, mut behind) = (0, None);
         loop {
-            let page = self.store.dead_origins(behind, MAX_LIMIT).await?;
+            let page = self
+                .store
+                .dead_callbacks()
+                .origins(behind, MAX_LIMIT)
+                .await?;
             for dead in page.iter().filter(|dead| which.has(dead)) {
                 let by = self.actor.now();
-                replayed += self.store.replay_callbacks(dead, which.message, by).await?;
+                replayed += self
+                    .store
+                    .dead_callbacks()
+                    .replay(dead, which.message, by)
+                    .await?;
             }
             let Some(last) = page.last() else {
                 return Ok(replayed);
@@ -80,7 +93,8 @@ impl Callbacks {
         let at_once = secret.created_at_ms;
         let added = self
             .store
-            .add_callback_secret(secret.clone(), 0..=0, at_once, by);
+            .callback_secrets()
+            .add(secret.clone(), 0..=0, at_once, by);
         match added.await? {
             0 => Ok(secret),
             _ => Err(OperationError::SecretExists),
@@ -97,7 +111,8 @@ impl Callbacks {
         let others = 1..=MAX_SECRETS - 1;
         let added = self
             .store
-            .add_callback_secret(secret.clone(), others, others_end_at_ms, by);
+            .callback_secrets()
+            .add(secret.clone(), others, others_end_at_ms, by);
         match added.await? {
             0 => Err(OperationError::NoSecret),
             1..MAX_SECRETS => Ok(secret),
@@ -116,7 +131,10 @@ impl Callbacks {
         let scope = scope_of(account);
         let behind = request.behind(List::CallbackSecrets, &scope)?;
         let read = request.rows();
-        let rows = self.store.callback_secrets(now_ms, account, behind, read);
+        let rows = self
+            .store
+            .callback_secrets()
+            .list(now_ms, account, behind, read);
         Ok(request.page(List::CallbackSecrets, &scope, rows.await?))
     }
 
@@ -126,7 +144,8 @@ impl Callbacks {
         account(&self.store, id).await?;
         match self
             .store
-            .revoke_callback_secrets(id, secret, self.actor.now())
+            .callback_secrets()
+            .revoke(id, secret, self.actor.now())
             .await?
         {
             0 => Err(OperationError::NoSecret),

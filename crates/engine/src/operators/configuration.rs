@@ -14,11 +14,11 @@ impl Configuration {
     /// Requests that all nodes read their own configuration files again, which they do within a
     /// second. Returns the number of requests so far.
     pub async fn reload(self) -> Result<i64> {
-        Ok(self.store.ask_reload(self.actor.now()).await?)
+        Ok(self.store.revisions().ask_reload(self.actor.now()).await?)
     }
 
     /// Recomputes every balance from the ledger, and checks the invariants of the database.
     pub async fn verify(self) -> Result<Checked> {
-        Ok(self.store.verify().await?)
+        Ok(self.store.upkeep().verify().await?)
     }
 }

@@ -17,12 +17,13 @@ impl Content {
     /// Adds a phrase, and gives it as it is compared; a running server refuses it within a second.
     pub async fn add(self, text: &str) -> Result<String> {
         let phrase = checked_phrase(text)?;
-        if self.store.content_rules().await?.len() >= MAX_RULES {
+        if self.store.content_rules().all().await?.len() >= MAX_RULES {
             return Err(OperationError::ManyRules(MAX_RULES));
         }
         let added = self
             .store
-            .add_content_rule(phrase.clone(), self.actor.now());
+            .content_rules()
+            .add(phrase.clone(), self.actor.now());
         if added.await? {
             Ok(phrase)
         } else {
@@ -35,7 +36,8 @@ impl Content {
         let phrase = checked_phrase(text)?;
         let removed = self
             .store
-            .remove_content_rule(phrase.clone(), self.actor.now());
+            .content_rules()
+            .remove(phrase.clone(), self.actor.now());
         if removed.await? {
             Ok(phrase)
         } else {
@@ -62,7 +64,7 @@ impl Content {
             phrase: phrase.to_owned(),
             added_at_ms: None,
         });
-        let added = self.store.content_rules().await?;
+        let added = self.store.content_rules().all().await?;
         let added = added.into_iter().map(|rule| Phrase {
             phrase: rule.phrase,
             added_at_ms: Some(rule.added_at_ms),

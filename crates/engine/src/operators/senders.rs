@@ -35,7 +35,8 @@ impl Senders {
         };
         let added = self
             .store
-            .add_sender(id, sender.clone(), self.actor.now())
+            .senders()
+            .add(id, sender.clone(), self.actor.now())
             .await?;
         added
             .then_some(sender)
@@ -56,7 +57,8 @@ impl Senders {
             .transpose()?;
         let changed = self
             .store
-            .set_sender_status(id, name, status, reason.as_deref(), self.actor.now())
+            .senders()
+            .set_status(id, name, status, reason.as_deref(), self.actor.now())
             .await?;
         changed
             .then_some(())
@@ -65,7 +67,7 @@ impl Senders {
 
     /// Returns one sender ID of an account.
     pub async fn show(self, id: AccountId, name: &str) -> Result<RegisteredSender> {
-        let found = self.store.sender(id, name).await?;
+        let found = self.store.senders().find(id, name).await?;
         found.ok_or_else(|| OperationError::NoSender(name.to_owned()))
     }
 
@@ -78,7 +80,11 @@ impl Senders {
     ) -> Result<Page<RegisteredSender>> {
         let scope = scope_of(account);
         let behind = request.behind(List::RegisteredSenders, &scope)?;
-        let rows = self.store.senders(account, behind, request.rows()).await?;
+        let rows = self
+            .store
+            .senders()
+            .list(account, behind, request.rows())
+            .await?;
         Ok(request.page(List::RegisteredSenders, &scope, rows))
     }
 }

@@ -46,7 +46,7 @@ impl Tokens {
             revoked_at_ms: None,
         };
         let hash: TokenHash = token::hash(&text);
-        self.store.add_token(info.clone(), hash, by).await?;
+        self.store.tokens().add(info.clone(), hash, by).await?;
         Ok((info, text))
     }
 
@@ -58,13 +58,17 @@ impl Tokens {
     ) -> Result<Page<TokenInfo>> {
         let scope = scope_of(account);
         let behind = request.behind(List::Tokens, &scope)?;
-        let rows = self.store.tokens(account, behind, request.rows()).await?;
+        let rows = self
+            .store
+            .tokens()
+            .list(account, behind, request.rows())
+            .await?;
         Ok(request.page(List::Tokens, &scope, rows))
     }
 
     /// Revokes a token; a running server refuses it within a second.
     pub async fn revoke(self, token: &str) -> Result<()> {
-        let revoked = self.store.revoke_token(token, self.actor.now()).await?;
+        let revoked = self.store.tokens().revoke(token, self.actor.now()).await?;
         revoked
             .then_some(())
             .ok_or_else(|| OperationError::NoToken(token.to_owned()))

@@ -22,7 +22,8 @@ impl Velocity {
         let behind = request.behind(List::PausedBlocks, "")?;
         let rows = self
             .store
-            .paused_blocks(now_ms, behind, request.rows())
+            .paused_blocks()
+            .list(now_ms, behind, request.rows())
             .await?;
         Ok(request.page(List::PausedBlocks, "", rows))
     }
@@ -32,7 +33,8 @@ impl Velocity {
         account(&self.store, id).await?;
         let released = self
             .store
-            .release_block(id, block, self.actor.now())
+            .paused_blocks()
+            .release(id, block, self.actor.now())
             .await?;
         released
             .then_some(())

@@ -27,7 +27,7 @@ impl Wallets {
     ) -> Result<Credit> {
         let by = self.actor.now();
         let entry = credit_entry(id, checked_amount(amount)?, reference, component, by.at_ms)?;
-        let credited = self.store.credit(entry, by).await?;
+        let credited = self.store.wallets().credit(entry, by).await?;
         outcome(&self.store, id, amount, component, credited).await
     }
 
@@ -46,6 +46,7 @@ impl Wallets {
         let entry = credit_entry(id, amount, reference, component, by.at_ms)?;
         let credited = self
             .store
+            .wallets()
             .debit(entry, checked("the reason", reason)?, by)
             .await?;
         outcome(&self.store, id, amount, component, credited).await
@@ -61,7 +62,11 @@ impl Wallets {
         account(&self.store, id).await?;
         let scope = scope_of(Some(id));
         let behind = request.behind(List::Statement, &scope)?;
-        let rows = self.store.statement(id, behind, request.rows()).await?;
+        let rows = self
+            .store
+            .wallets()
+            .statement(id, behind, request.rows())
+            .await?;
         Ok(request.page(List::Statement, &scope, rows))
     }
 }
@@ -131,6 +136,6 @@ async fn outcome(
             false
         }
     };
-    let balance = store.wallet(id).await?.unwrap_or_default().total();
+    let balance = store.wallets().find(id).await?.unwrap_or_default().total();
     Ok(Credit { new, balance })
 }

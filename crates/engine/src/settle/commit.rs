@@ -15,7 +15,11 @@ pub(crate) async fn commit(
     carriers: &[Arc<str>],
 ) -> database::Result<Vec<usize>> {
     let mut settled = Settled::default();
-    let committed = context.store.report(report, &mut settled).await;
+    let committed = context
+        .store
+        .carrier_reports()
+        .commit(report, &mut settled)
+        .await;
     context.settled(settled);
     match &committed {
         Ok(_) => REPORTS.worked(),
@@ -64,7 +68,11 @@ pub(crate) async fn commit_alone(
     report: CarrierReport,
 ) -> database::Result<()> {
     let mut settled = Settled::default();
-    let committed = context.store.report(Arc::new(report), &mut settled).await;
+    let committed = context
+        .store
+        .carrier_reports()
+        .commit(Arc::new(report), &mut settled)
+        .await;
     context.settled(settled);
     committed.map(drop)
 }

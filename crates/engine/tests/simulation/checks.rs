@@ -27,7 +27,9 @@ pub(crate) async fn left(outside: &Outside, store: &Store) -> String {
         left.push(format!("{open} sends"));
     }
     for (id, send) in messages(store, &sends).await {
-        let report = store.message_report(send.account, send.environment, id, 0, 0);
+        let report = store
+            .messages()
+            .report(send.account, send.environment, id, 0, 0);
         let counts = report.await.unwrap().unwrap().counts;
         let pending = counts.total - counts.delivered - counts.failed;
         if pending > 0 {
@@ -36,10 +38,10 @@ pub(crate) async fn left(outside: &Outside, store: &Store) -> String {
     }
     // Callbacks are checked last, since every other step may create some.
     for bucket in store.buckets() {
-        for (carrier, recipients, _) in store.queue_depths(bucket, 0).await.unwrap() {
+        for (carrier, recipients, _) in store.queues().depths(bucket, 0).await.unwrap() {
             left.push(format!("{recipients} recipients for {carrier}"));
         }
-        for (state, count) in store.callback_counts(bucket).await.unwrap() {
+        for (state, count) in store.outbox().counts(bucket).await.unwrap() {
             if state != "dead" {
                 left.push(format!("{count} callbacks that are {state}"));
             }
@@ -64,7 +66,9 @@ async fn messages(store: &Store, sends: &[Send]) -> Vec<(MessageId, Send)> {
             if entry.kind != EntryKind::Charge {
                 continue;
             }
-            let report = store.message_report(account, Environment::Live, entry.subject, 0, 1);
+            let report = store
+                .messages()
+                .report(account, Environment::Live, entry.subject, 0, 1);
             let first = report.await.unwrap().unwrap().recipients[0].0.digits();
             let send = sends.iter().find(|send| send.recipients[0] == first);
             found.insert(entry.subject, send.unwrap().clone());
@@ -79,17 +83,23 @@ async fn messages(store: &Store, sends: &[Send]) -> Vec<(MessageId, Send)> {
 }
 
 async fn statement(store: &Store, account: domain::AccountId) -> Vec<LedgerEntry> {
-    store.statement(account, None, u32::MAX).await.unwrap()
+    store
+        .wallets()
+        .statement(account, None, u32::MAX)
+        .await
+        .unwrap()
 }
 
 /// Returns all violations of the invariants.
 pub(crate) async fn check(outside: &Outside, store: &Store) -> Vec<String> {
-    let mut wrong = store.verify().await.unwrap().violations;
+    let mut wrong = store.upkeep().verify().await.unwrap().violations;
     let sends = outside.lock().sends.clone();
     let mut all = Vec::new();
     for (id, send) in messages(store, &sends).await {
         let count = send.recipients.len();
-        let report = store.message_report(send.account, send.environment, id, 0, count);
+        let report = store
+            .messages()
+            .report(send.account, send.environment, id, 0, count);
         let report = report.await.unwrap().unwrap();
         let statuses = report.recipients.into_iter();
         let ends = statuses.filter_map(|(recipient, end)| Some((recipient.digits(), end?)));
@@ -106,7 +116,11 @@ pub(crate) async fn check(outside: &Outside, store: &Store) -> Vec<String> {
     for account in ACCOUNTS {
         ledger.extend(statement(store, account).await);
     }
-    let dead = store.dead_origins(None, u32::MAX).await.unwrap();
+    let dead = store
+        .dead_callbacks()
+        .origins(None, u32::MAX)
+        .await
+        .unwrap();
     let dead = dead.into_iter().map(|dead| (dead.origin, dead.callbacks));
     let mut dead_at: BTreeMap<String, i64> = BTreeMap::new();
     for (origin, count) in dead {
@@ -137,7 +151,7 @@ pub(crate) async fn check_rest(name: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     for bucket in store.buckets() {
         for carrier in CARRIERS.into_iter().chain([engine::SANDBOX]) {
-            let orphans = store.orphans(carrier, bucket).await.unwrap();
+            let orphans = store.queues().orphans(carrier, bucket).await.unwrap();
             let claim = Claim {
                 carrier: carrier.into(),
                 node: 1,
@@ -147,7 +161,7 @@ pub(crate) async fn check_rest(name: &str) -> Vec<String> {
                 priority: Priority::Bulk,
                 next_id: i64::MAX / 2,
             };
-            let waiting = store.claim(claim).await.unwrap();
+            let waiting = store.claims().claim(claim).await.unwrap();
             if !orphans.is_empty() || !waiting.is_empty() {
                 wrong.push(format!(
                     "{carrier} left {orphans:?} in hand, {waiting:?} queued"

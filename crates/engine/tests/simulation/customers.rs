@@ -116,7 +116,7 @@ pub(crate) async fn open_accounts(store: &Store, outside: &Outside) {
             verification: Verification::Verified,
             created_at_ms: START_MS,
         };
-        let made = store.create_account(made, by());
+        let made = store.accounts().create(made, by());
         made.await.unwrap();
         let sender = SenderId {
             name: "Ogene".to_owned(),
@@ -126,9 +126,11 @@ pub(crate) async fn open_accounts(store: &Store, outside: &Outside) {
             approved_at_ms: None,
             rejection_reason: None,
         };
-        store.add_sender(account, sender, by()).await.unwrap();
+        store.senders().add(account, sender, by()).await.unwrap();
         let approved = SenderStatus::Approved;
-        let status = store.set_sender_status(account, "Ogene", approved, None, by());
+        let status = store
+            .senders()
+            .set_status(account, "Ogene", approved, None, by());
         assert!(status.await.unwrap());
         let info = TokenInfo {
             id: format!("tok_{number}"),
@@ -139,7 +141,7 @@ pub(crate) async fn open_accounts(store: &Store, outside: &Outside) {
             revoked_at_ms: None,
         };
         let hash = token::hash(&token(account));
-        store.add_token(info, hash, by()).await.unwrap();
+        store.tokens().add(info, hash, by()).await.unwrap();
         let naira = outside.lock().dice.between(100, 3_000);
         let credit = LedgerEntry {
             account,
@@ -151,7 +153,7 @@ pub(crate) async fn open_accounts(store: &Store, outside: &Outside) {
             created_at_ms: START_MS,
             reference: Some(format!("credit {number}")),
         };
-        store.credit(credit, by()).await.unwrap();
+        store.wallets().credit(credit, by()).await.unwrap();
     }
 }
 

@@ -29,7 +29,7 @@ impl Backup {
             ));
         }
         let store = context.open_store().await?;
-        let report = store.backup(&self.file).await;
+        let report = store.upkeep().backup(&self.file).await;
         store.close().await;
         let file = self.file.display().to_string();
         let report =

@@ -7,7 +7,6 @@ use crate::app::lock;
 use clap::Args;
 use database::Target;
 use std::path::PathBuf;
-use store::Store;
 
 pub(super) const AFTER_HELP: &str = "Makes the database in `data_dir`, where there is none, brings its schema up to \
     date and verifies it. An interrupted restore leaves no database, and can be repeated. FILE is not changed.\n\n\
@@ -42,7 +41,7 @@ impl Restore {
             .is_dir()
             .then(|| lock::serve(&data_dir))
             .transpose()?;
-        let report = Store::restore(&self.file, &data_dir).await;
+        let report = store::restore(&self.file, &data_dir).await;
         let report =
             report.map_err(|error| Failure::new(format!("{file} cannot be restored: {error}")))?;
         let data_dir = data_dir.display().to_string();

@@ -186,7 +186,11 @@ async fn a_reload_of_all_nodes_is_noticed_beside_the_running_service() {
     let store = ogene.store().await;
     let asked = operations(&store).configuration().reload().await;
     assert_eq!(asked.expect("asked"), 1);
-    let entries = store.audit(None, None, 1).await.expect("it can be read");
+    let entries = store
+        .audit()
+        .list(None, None, 1)
+        .await
+        .expect("it can be read");
     store.close().await;
     assert_eq!(entries[0].verb, "config.reload");
     until_it_costs(&ogene, 9.0).await;

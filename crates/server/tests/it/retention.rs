@@ -81,7 +81,11 @@ async fn accept_and_tell(
     [at_ms, told_at_ms]: [i64; 2],
     tell: impl FnOnce(&mut Progress, Recipient),
 ) {
-    let accepted = store.accept(at_ms, vec![message]).await.expect("accepted");
+    let accepted = store
+        .messages()
+        .accept(at_ms, vec![message])
+        .await
+        .expect("accepted");
     assert!(matches!(accepted[..], [Accepted::Yes { .. }]));
     let claim = Claim {
         carrier: FORMER.into(),
@@ -92,7 +96,12 @@ async fn accept_and_tell(
         priority: Priority::Bulk,
         next_id: 2,
     };
-    let claimed = store.claim(claim).await.expect("claimed").remove(0);
+    let claimed = store
+        .claims()
+        .claim(claim)
+        .await
+        .expect("claimed")
+        .remove(0);
     let recipient = claimed.batch.recipients[0];
     let mut progress = Progress::of(claimed);
     tell(&mut progress, recipient);
@@ -107,7 +116,8 @@ async fn accept_and_tell(
         first_number: 0,
     };
     store
-        .report(Arc::new(report), &mut store::Settled::default())
+        .carrier_reports()
+        .commit(Arc::new(report), &mut store::Settled::default())
         .await
         .expect("settled");
 }
@@ -134,7 +144,9 @@ async fn an_old_message_is_unknown_and_the_balance_stands() {
         });
     })
     .await;
-    let known = store.message_report(ogene.shop.id, Environment::Live, id, 0, 1);
+    let known = store
+        .messages()
+        .report(ogene.shop.id, Environment::Live, id, 0, 1);
     assert!(known.await.expect("read").is_some());
     store.close().await;
 

@@ -1,9 +1,8 @@
 //! A hold marks an account that may not send, with the fate of its queued messages. Claims and
 //! accept commits read the row, so a node's memory of the account does not matter.
 
-use crate::Store;
 use crate::rows::named;
-use database::{Result, Tx, query};
+use database::{Db, Result, Tx, query};
 use domain::{AccountId, AccountStatus, Queued};
 use std::collections::HashMap;
 
@@ -41,17 +40,14 @@ pub(crate) async fn of(tx: &mut Tx, account: AccountId) -> Result<Queued> {
     found.map_or(Ok(Queued::Send), |queued| named(Queued::from_name, &queued))
 }
 
-impl Store {
-    /// Returns the accounts whose queued messages are not sent, each with their fate.
-    pub async fn holds(&self) -> Result<HashMap<AccountId, Queued>> {
-        let rows: Vec<(i64, String)> = self
-            .db
-            .fetch_all(query(
-                "select account_id, queued from holds order by account_id",
-            ))
-            .await?;
-        rows.into_iter()
-            .map(|(account, queued)| Ok((AccountId(account), named(Queued::from_name, &queued)?)))
-            .collect()
-    }
+/// Returns the accounts whose queued messages are not sent, each with their fate.
+pub(crate) async fn all(db: &Db) -> Result<HashMap<AccountId, Queued>> {
+    let rows: Vec<(i64, String)> = db
+        .fetch_all(query(
+            "select account_id, queued from holds order by account_id",
+        ))
+        .await?;
+    rows.into_iter()
+        .map(|(account, queued)| Ok((AccountId(account), named(Queued::from_name, &queued)?)))
+        .collect()
 }

@@ -1,11 +1,10 @@
 //! Blocks of numbers that are paused for an account, on all nodes, until an operator releases them
 //! or the pause ends.
 
-use crate::Store;
 use crate::accounts::revision::touch;
 use crate::lists::Listed;
 use crate::operators::audit::{self, By, Entry};
-use database::{Change, Error, Result, Tx, query};
+use database::{Change, Db, Error, Result, Tx, query};
 use domain::AccountId;
 use domain::velocity::Block;
 use serde_json::{Value, json};
@@ -33,6 +32,7 @@ impl Listed for PausedBlock {
 }
 
 const PAUSE: &str = "velocity.pause";
+
 const RELEASE: &str = "velocity.release";
 
 fn stored(block: Block) -> i64 {
@@ -122,20 +122,40 @@ impl Change for Release {
     }
 }
 
-impl Store {
+/// The account, the block, and the start and the end of its pause.
+type PausedRow = (i64, i64, i64, i64);
+
+fn paused((account, block, paused_at_ms, until_ms): PausedRow) -> Result<PausedBlock> {
+    let block =
+        u64::try_from(block).map_err(|_| Error::Unreadable("a block of numbers".to_owned()))?;
+    Ok(PausedBlock {
+        account: AccountId(account),
+        block: Block::from_digits(block),
+        paused_at_ms,
+        until_ms,
+    })
+}
+
+/// The blocks of numbers to which an account may not send for some time.
+#[derive(Clone, Copy)]
+pub struct PausedBlocks<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl PausedBlocks<'_> {
     /// Pauses a block. It returns `false` if the block is already paused.
-    pub async fn pause_block(&self, paused: PausedBlock, by: By) -> Result<bool> {
+    pub async fn pause(self, paused: PausedBlock, by: By) -> Result<bool> {
         self.db.change(Pause { paused, by }).await
     }
 
     /// Ends a pause. It returns `false` if there is none.
-    pub async fn release_block(&self, account: AccountId, block: Block, by: By) -> Result<bool> {
+    pub async fn release(self, account: AccountId, block: Block, by: By) -> Result<bool> {
         let release = Release { account, block, by };
         self.db.change(release).await
     }
 
     /// Returns all blocks paused at this moment.
-    pub async fn all_paused_blocks(&self, now_ms: i64) -> Result<Vec<PausedBlock>> {
+    pub async fn all(self, now_ms: i64) -> Result<Vec<PausedBlock>> {
         let rows: Vec<PausedRow> = self
             .db
             .fetch_all(
@@ -150,8 +170,8 @@ impl Store {
     }
 
     /// Returns some blocks behind one that are paused at this moment, the latest first.
-    pub async fn paused_blocks(
-        &self,
+    pub async fn list(
+        self,
         now_ms: i64,
         behind: Option<(i64, i64, i64)>,
         limit: u32,
@@ -174,18 +194,4 @@ impl Store {
             .await?;
         rows.into_iter().map(paused).collect()
     }
-}
-
-/// The account, the block, and the start and the end of its pause.
-type PausedRow = (i64, i64, i64, i64);
-
-fn paused((account, block, paused_at_ms, until_ms): PausedRow) -> Result<PausedBlock> {
-    let block =
-        u64::try_from(block).map_err(|_| Error::Unreadable("a block of numbers".to_owned()))?;
-    Ok(PausedBlock {
-        account: AccountId(account),
-        block: Block::from_digits(block),
-        paused_at_ms,
-        until_ms,
-    })
 }

@@ -1,7 +1,6 @@
 //! Rate windows that nodes share.
 
-use crate::Store;
-use database::{Bulk, Change, Error, Result, Sql, Tx, bulk, locking, query, value};
+use database::{Bulk, Change, Db, Error, Result, Sql, Tx, bulk, locking, query, value};
 use domain::Environment;
 use domain::rate::{RateKey, Reservation, Reserved, Window};
 use std::collections::HashMap;
@@ -9,6 +8,7 @@ use std::collections::HashMap;
 /// Time for which a window is kept after its latest count: long enough to be empty by the clock of
 /// every node.
 const KEPT_MS: i64 = 120_000;
+
 /// Windows removed in one transaction at most.
 const MAX_TIDIED: i64 = 2_000;
 
@@ -139,17 +139,23 @@ impl Change for TidyRates {
     }
 }
 
-impl Store {
+/// The counts of rate limits that all nodes share.
+#[derive(Clone, Copy)]
+pub struct Rates<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl Rates<'_> {
     /// Reserves permits from rate windows that nodes share, each with its own key, and returns
     /// unused ones. The answers are in the order of the requests. A crash of the database may lose
     /// the reservations of its last second.
-    pub async fn reserve(&self, asked: Vec<(RateKey, Reservation)>) -> Result<Vec<Reserved>> {
+    pub async fn reserve(self, asked: Vec<(RateKey, Reservation)>) -> Result<Vec<Reserved>> {
         self.db.change(Reserve { asked }).await
     }
 
     /// Removes windows without a count for more than a minute, in small steps. Returns `true` if
     /// more remain.
-    pub async fn tidy_rates(&self, now_ms: i64) -> Result<bool> {
+    pub async fn tidy(self, now_ms: i64) -> Result<bool> {
         self.db.change(TidyRates { now_ms }).await
     }
 }

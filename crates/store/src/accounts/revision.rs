@@ -1,7 +1,6 @@
 //! The revision, by which a running server notices a change of accounts, and the audit, which names
 //! the accounts.
 
-use crate::Store;
 use crate::operators::audit::{self, By, Entry};
 use database::{Change, Db, Result, STARTED, Tx, query};
 use domain::AccountId;
@@ -11,8 +10,10 @@ use std::collections::HashSet;
 /// Audit entries that are read for the changed accounts. With more entries, any account may have
 /// changed.
 const MAX_ENTRIES: i64 = 1_000;
+
 /// The mark that counts requests to reload the configuration. It is also their name in the audit.
 const RELOADS: &str = "reloads";
+
 const RELOAD: &str = "config.reload";
 
 /// The revision of accounts, tokens, sender IDs, callback secrets, paused blocks and content rules.
@@ -88,9 +89,15 @@ impl Change for AskReload {
     }
 }
 
-impl Store {
+/// The revision of a database, and the changes between two.
+#[derive(Clone, Copy)]
+pub struct Revisions<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl Revisions<'_> {
     /// Returns the current revision.
-    pub async fn revision(&self) -> Result<Revision> {
+    pub async fn current(self) -> Result<Revision> {
         let server = match self.db {
             Db::Sqlite { .. } => "0",
             Db::Postgres { .. } => STARTED,
@@ -112,14 +119,14 @@ impl Store {
     }
 
     /// Asks all nodes to reload their configuration. It returns the count of such requests.
-    pub async fn ask_reload(&self, by: By) -> Result<i64> {
+    pub async fn ask_reload(self, by: By) -> Result<i64> {
         self.db.change(AskReload { by }).await
     }
 
     /// Returns the accounts changed between two revisions, or `None` if any account may have
     /// changed.
     pub async fn changed_accounts(
-        &self,
+        self,
         then: Revision,
         now: Revision,
     ) -> Result<Option<HashSet<AccountId>>> {

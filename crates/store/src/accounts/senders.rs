@@ -1,11 +1,10 @@
 //! Sender IDs registered on accounts.
 
-use crate::Store;
 use crate::accounts::revision::touch;
 use crate::lists::{AccountRowKey, Listed, page_of};
 use crate::operators::audit::{self, By, Entry};
 use crate::rows::named;
-use database::{Change, Result, Tx, query};
+use database::{Change, Db, Result, Tx, query};
 use domain::{AccountId, SenderId, SenderStatus, redact, sender};
 use serde_json::{Value, json};
 
@@ -185,9 +184,15 @@ impl Change for SetSenderStatus {
     }
 }
 
-impl Store {
+/// The sender IDs of accounts.
+#[derive(Clone, Copy)]
+pub struct Senders<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl Senders<'_> {
     /// Adds a sender ID. It returns `false` if the account has one that compares equal.
-    pub async fn add_sender(&self, account: AccountId, sender: SenderId, by: By) -> Result<bool> {
+    pub async fn add(self, account: AccountId, sender: SenderId, by: By) -> Result<bool> {
         let add = AddSender {
             account,
             sender,
@@ -197,8 +202,8 @@ impl Store {
     }
 
     /// Changes the status of a sender ID. It returns `false` if the account has none of that name.
-    pub async fn set_sender_status(
-        &self,
+    pub async fn set_status(
+        self,
         account: AccountId,
         name: &str,
         status: SenderStatus,
@@ -218,7 +223,7 @@ impl Store {
     }
 
     /// Returns all sender IDs of an account.
-    pub async fn senders_of(&self, account: AccountId) -> Result<Vec<SenderId>> {
+    pub async fn of(self, account: AccountId) -> Result<Vec<SenderId>> {
         let rows: Vec<SenderRow> = self
             .db
             .fetch_all(query("select * from sender_ids where account_id = $1").bind(account.0))
@@ -229,7 +234,7 @@ impl Store {
     }
 
     /// Returns the sender ID of an account that compares equal to this name.
-    pub async fn sender(&self, account: AccountId, name: &str) -> Result<Option<RegisteredSender>> {
+    pub async fn find(self, account: AccountId, name: &str) -> Result<Option<RegisteredSender>> {
         let row: Option<SenderRow> = self
             .db
             .fetch_optional(
@@ -243,8 +248,8 @@ impl Store {
 
     /// Returns some sender IDs behind one, of all accounts or of one. The newest account comes
     /// first, and for each account the sender ID that was registered last.
-    pub async fn senders(
-        &self,
+    pub async fn list(
+        self,
         account: Option<AccountId>,
         behind: Option<AccountRowKey>,
         limit: u32,

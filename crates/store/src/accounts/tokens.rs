@@ -1,11 +1,10 @@
 //! API tokens. The database stores only their hashes.
 
-use crate::Store;
 use crate::accounts::revision::touch;
 use crate::lists::{AccountRowKey, Listed, page_of};
 use crate::operators::audit::{self, By, Entry};
 use crate::rows::named;
-use database::{Change, Result, Tx, query};
+use database::{Change, Db, Result, Tx, query};
 use domain::AccountId;
 use domain::redact;
 use domain::token::{Terms, TokenHash};
@@ -169,23 +168,26 @@ impl Change for RevokeToken {
     }
 }
 
-impl Store {
+/// The tokens of accounts.
+#[derive(Clone, Copy)]
+pub struct Tokens<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl Tokens<'_> {
     /// Adds a token by its hash.
-    pub async fn add_token(&self, token: TokenInfo, hash: TokenHash, by: By) -> Result<()> {
+    pub async fn add(self, token: TokenInfo, hash: TokenHash, by: By) -> Result<()> {
         self.db.change(AddToken { token, hash, by }).await
     }
 
     /// Revokes a token. It returns `false` if no valid token has this id.
-    pub async fn revoke_token(&self, id: &str, by: By) -> Result<bool> {
+    pub async fn revoke(self, id: &str, by: By) -> Result<bool> {
         let id = id.to_owned();
         self.db.change(RevokeToken { id, by }).await
     }
 
     /// Returns the account of a token that is not revoked, the id of the token, and its terms.
-    pub async fn token_account(
-        &self,
-        hash: &TokenHash,
-    ) -> Result<Option<(AccountId, String, Terms)>> {
+    pub async fn account_of(self, hash: &TokenHash) -> Result<Option<(AccountId, String, Terms)>> {
         let found: Option<(i64, String, Option<i64>, String)> = self
             .db
             .fetch_optional(
@@ -205,8 +207,8 @@ impl Store {
 
     /// Returns some tokens behind one, of all accounts or of one. The newest account comes first,
     /// and for each account its newest token.
-    pub async fn tokens(
-        &self,
+    pub async fn list(
+        self,
         account: Option<AccountId>,
         behind: Option<AccountRowKey>,
         limit: u32,

@@ -1,17 +1,20 @@
 //! Claims of due batches, and their release.
 
-use super::held::{HELD, mark};
-use super::queue::next_due;
-use super::{
-    Batch, BatchKind, BatchRow, Claimed, FIRST_BATCHES, MAX_BATCHES, WAITING, select_batches,
+use super::batch::{Batch, BatchKind, Claimed, HELD, WAITING};
+use super::batch_rows::{
+    BatchRow, MAX_BATCHES, delete, insert, mark, select_batches, shrink, take,
 };
-use super::{delete, insert, shrink, take};
-use crate::Store;
+use super::queue::next_due;
+use crate::buckets::Buckets;
+use crate::deliveries::delivery_rows::{set_leg, stored};
 use crate::deliveries::settle;
-use crate::deliveries::{set_leg, stored};
 use database::{Change, Db, Outage, Result, Tx, locking, query};
 use domain::{Bucket, Delivery, Leg, Priority, Recipient};
 use std::sync::Arc;
+
+/// Batches that a claim reads first. The batches of a campaign soon fill a window. Further rows are
+/// read in vain, and on PostgreSQL they stay locked for other nodes.
+const FIRST_BATCHES: usize = 8;
 
 /// Log limiter for failed claims in one bucket after claims in others.
 static CLAIMS: Outage = Outage::of("some buckets cannot be claimed from");
@@ -31,7 +34,7 @@ pub struct Claim {
     pub recipients: usize,
     /// The least urgent priority that is claimed.
     pub priority: Priority,
-    /// The first of [`Store::split_ids`] ids, for the remainders of split batches.
+    /// The first of [`Claims::split_ids`] ids, for the remainders of split batches.
     pub next_id: i64,
 }
 
@@ -220,7 +223,7 @@ fn is_wanted(batch: &Batch, delivery: &Delivery) -> bool {
 }
 
 struct Release {
-    store: Store,
+    buckets: Buckets,
     claimed: Vec<Batch>,
     due_at_ms: i64,
     carrier: Option<Arc<str>>,
@@ -254,19 +257,25 @@ impl Change for Release {
             })
             .collect();
         insert(tx, &waiting.iter().collect::<Vec<_>>()).await?;
-        settle::refund(tx, &self.store, self.now_ms, owed).await
+        settle::refund(tx, self.buckets, self.now_ms, owed).await
     }
 }
 
-impl Store {
+/// The claims of a node.
+#[derive(Clone, Copy)]
+pub struct Claims<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl Claims<'_> {
     /// Returns the number of ids that a claim may need: one for each priority in each bucket.
-    pub fn split_ids(&self) -> usize {
-        self.buckets().count() * Priority::ALL.len()
+    pub fn split_ids(self) -> usize {
+        Buckets::of(self.db).all().count() * Priority::ALL.len()
     }
 
     /// Claims due batches of a carrier, the most urgent first. No transaction claims in two
     /// buckets, and on PostgreSQL buckets without due batches are skipped.
-    pub async fn claim(&self, claim: Claim) -> Result<Vec<Claimed>> {
+    pub async fn claim(self, claim: Claim) -> Result<Vec<Claimed>> {
         if self.db.is_embedded() {
             let bucket = Bucket(0);
             return self.db.change(ClaimBatches { claim, bucket }).await;
@@ -302,11 +311,11 @@ impl Store {
     }
 
     /// Returns the buckets with due batches, by priority. The buckets of one priority rotate.
-    async fn due_buckets(&self, claim: &Claim) -> Result<Vec<(Priority, Bucket)>> {
+    async fn due_buckets(self, claim: &Claim) -> Result<Vec<(Priority, Bucket)>> {
         Db::in_time(async {
             let mut tx = self.db.read().await?;
             let mut due = Vec::new();
-            for bucket in self.buckets() {
+            for bucket in Buckets::of(self.db).all() {
                 for (priority, due_at_ms) in next_due(&mut tx, bucket, &claim.carrier).await? {
                     if priority <= claim.priority && due_at_ms <= claim.now_ms {
                         due.push((priority, bucket));
@@ -323,7 +332,7 @@ impl Store {
     /// Releases claimed batches unsent: due at `due_at_ms`, for another carrier if one is named.
     /// Batches that are no longer held stay unchanged, so the call may be repeated.
     pub async fn release(
-        &self,
+        self,
         claimed: Vec<Batch>,
         due_at_ms: i64,
         carrier: Option<Arc<str>>,
@@ -331,7 +340,7 @@ impl Store {
     ) -> Result<()> {
         self.db
             .change(Release {
-                store: self.clone(),
+                buckets: Buckets::of(self.db),
                 claimed,
                 due_at_ms,
                 carrier,

@@ -1,20 +1,22 @@
 //! Held batches, whose accounts may not send. They lie apart from waiting batches, so that claims
 //! need not skip them. A claim that finds one among the waiting batches moves it.
 
+use super::batch::{Batch, BatchKind, Claimed, HELD, Progress, WAITING};
+use super::batch_rows::{BatchRow, mark, select_batches, take};
 use super::claim::wanted;
-use super::{Batch, BatchKind, BatchRow, Claimed, Progress, WAITING, select_batches, take};
-use crate::deliveries::receipts::{cancelled, known};
+use super::queue::Queues;
+use crate::accounts::holds;
+use crate::buckets::Buckets;
+use crate::deliveries::delivery_rows::known;
+use crate::deliveries::receipts::settle::cancelled::cancelled;
 use crate::deliveries::settle::{self, CallbackRoom, SettleContext, Settled};
-use crate::{Store, accounts::holds};
-use database::{Change, Result, Tx, bulk, locking, query, value};
+use database::{Change, Db, Result, Tx, locking, query};
 use domain::{AccountId, Bucket, Priority, Queued};
 use std::sync::Arc;
 
-/// The value of `claimed_by` for a batch whose account may not send.
-pub const HELD: i64 = -1;
-
 /// Batches read in one step.
 const STEP: i64 = 1_000;
+
 /// Recipients cancelled in one transaction at most. A single batch always fits.
 const MAX_CANCELLED: usize = 1_000;
 
@@ -39,28 +41,8 @@ impl Change for Move {
     }
 }
 
-/// Sets the holder of batches, and the end of its claim. It returns how many batches were found as
-/// given.
-pub(super) async fn mark(
-    tx: &mut Tx,
-    batches: &[Batch],
-    claimed_by: i64,
-    until_ms: i64,
-) -> Result<usize> {
-    let marked = tx.changed_each(bulk("update batches set claimed_by = $7, claimed_until_ms = $8
-         where batches.bucket = $1 and batches.carrier = $2
-             and batches.claimed_by = $3 and batches.priority = $4
-             and batches.due_at_ms = $5 and batches.batch_id = $6", "with v (bucket, carrier, claimed_by, priority, due_at_ms, batch_id) as (select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]))
-         update batches set claimed_by = $7, claimed_until_ms = $8
-         from v where batches.bucket = v.bucket and batches.carrier = v.carrier
-             and batches.claimed_by = v.claimed_by and batches.priority = v.priority
-             and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id
-         returning batches.batch_id").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.claimed_by), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id)]).bind(claimed_by).bind(until_ms), batches.iter().map(|batch| { (batch.id,) })).await?;
-    Ok(marked.into_iter().filter(|is_marked| *is_marked).count())
-}
-
 struct Cancel {
-    store: Store,
+    buckets: Buckets,
     bucket: Bucket,
     carrier: String,
     account: AccountId,
@@ -137,18 +119,24 @@ impl Cancel {
             callback_room: CallbackRoom::default(),
         };
         let (settled, owed) = settle::settle(tx, &context, cases, &messages).await?;
-        settle::refund(tx, &self.store, self.now_ms, owed).await?;
+        settle::refund(tx, self.buckets, self.now_ms, owed).await?;
         Ok(settled)
     }
 }
 
-impl Store {
+/// The batches of accounts that may not send.
+#[derive(Clone, Copy)]
+pub struct HeldBatches<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl HeldBatches<'_> {
     /// Applies the hold of an account to its queued batches: they are held, released or cancelled.
     /// It returns the settled recipients. Batches that a node has claimed are not queued; if they
     /// return, the next claim finds them.
-    pub async fn settle_queued(&self, account: AccountId, now_ms: i64) -> Result<Settled> {
-        let bucket = self.bucket_of(account);
-        let queued = self.holds().await?.remove(&account);
+    pub async fn settle_queued(self, account: AccountId, now_ms: i64) -> Result<Settled> {
+        let bucket = Buckets::of(self.db).account(account);
+        let queued = holds::all(self.db).await?.remove(&account);
         if queued.is_none() {
             self.move_all(bucket, account, HELD, WAITING).await?;
             return Ok(Settled::default());
@@ -162,13 +150,13 @@ impl Store {
 
     /// Applies the holds of a bucket to batches that were held since, or that an interrupted run
     /// left.
-    pub async fn settle_held(&self, bucket: Bucket, now_ms: i64) -> Result<Settled> {
+    pub async fn settle_held(self, bucket: Bucket, now_ms: i64) -> Result<Settled> {
         let mut settled = Settled::default();
         let held = self.held_accounts(bucket).await?;
         if held.is_empty() {
             return Ok(settled);
         }
-        let holds = self.holds().await?;
+        let holds = holds::all(self.db).await?;
         for account in held {
             match holds.get(&account) {
                 None => self.move_all(bucket, account, HELD, WAITING).await?,
@@ -182,9 +170,9 @@ impl Store {
     }
 
     /// Returns the accounts with held batches in a bucket.
-    async fn held_accounts(&self, bucket: Bucket) -> Result<Vec<AccountId>> {
+    async fn held_accounts(self, bucket: Bucket) -> Result<Vec<AccountId>> {
         let mut accounts = Vec::new();
-        for carrier in self.batch_carriers(bucket).await? {
+        for carrier in self.carriers(bucket).await? {
             let held: Vec<i64> = self
                 .db
                 .fetch_all(
@@ -206,8 +194,8 @@ impl Store {
     }
 
     /// Moves all batches of an account from waiting to held, or back, in steps.
-    async fn move_all(&self, bucket: Bucket, account: AccountId, from: i64, to: i64) -> Result<()> {
-        for carrier in self.batch_carriers(bucket).await? {
+    async fn move_all(self, bucket: Bucket, account: AccountId, from: i64, to: i64) -> Result<()> {
+        for carrier in self.carriers(bucket).await? {
             for &priority in &Priority::ALL {
                 let mut behind = Some((i64::MIN, i64::MIN));
                 while let Some(after) = behind {
@@ -231,7 +219,7 @@ impl Store {
     /// Returns the account's batches among the next ones along the key, and the start of the next
     /// step.
     async fn step_of(
-        &self,
+        self,
         (bucket, carrier, claimed_by, priority): (Bucket, &str, i64, Priority),
         account: AccountId,
         after: (i64, i64),
@@ -267,12 +255,12 @@ impl Store {
     }
 
     /// Cancels all held batches of an account, some recipients at a time.
-    async fn cancel(&self, bucket: Bucket, account: AccountId, now_ms: i64) -> Result<Settled> {
+    async fn cancel(self, bucket: Bucket, account: AccountId, now_ms: i64) -> Result<Settled> {
         let mut settled = Settled::default();
-        for carrier in self.batch_carriers(bucket).await? {
+        for carrier in self.carriers(bucket).await? {
             loop {
                 let cancel = Cancel {
-                    store: self.clone(),
+                    buckets: Buckets::of(self.db),
                     bucket,
                     carrier: carrier.clone(),
                     account,
@@ -286,5 +274,9 @@ impl Store {
             }
         }
         Ok(settled)
+    }
+
+    async fn carriers(self, bucket: Bucket) -> Result<Vec<String>> {
+        Queues { db: self.db }.carriers(bucket).await
     }
 }

@@ -1,7 +1,9 @@
 //! Queries about waiting batches, and about batches claimed by other nodes.
 
-use super::{BatchRow, Claimed, MAX_BATCHES, select_batches};
-use crate::Store;
+use super::batch::Claimed;
+use super::batch_rows::{BatchRow, MAX_BATCHES, select_batches};
+use crate::buckets::Buckets;
+use crate::deliveries::doubts;
 use database::{Db, Result, Tx, query};
 use domain::{Bucket, Priority};
 use std::collections::BTreeSet;
@@ -32,9 +34,15 @@ pub(super) async fn next_due(
         .collect())
 }
 
-impl Store {
+/// The batches that wait for their carriers.
+#[derive(Clone, Copy)]
+pub struct Queues<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl Queues<'_> {
     /// Returns the carriers with batches in a bucket, including unknown carriers.
-    pub async fn batch_carriers(&self, bucket: Bucket) -> Result<Vec<String>> {
+    pub async fn carriers(self, bucket: Bucket) -> Result<Vec<String>> {
         // The query jumps from one carrier to the next by the key, however many batches each has.
         self.db
             .fetch_all(
@@ -53,7 +61,7 @@ impl Store {
     }
 
     /// Returns the carriers with a waiting batch that is due by then.
-    pub async fn due_carriers(&self, by_ms: i64) -> Result<BTreeSet<String>> {
+    pub async fn due_carriers(self, by_ms: i64) -> Result<BTreeSet<String>> {
         // The query jumps as above. A single priority is found by the key, whatever the planner
         // knows. For several, or for `exists`, it may scan all waiting batches.
         let sql = "with recursive v (carrier) as (
@@ -72,7 +80,7 @@ impl Store {
         Db::in_time(async {
             let mut tx = self.db.read().await?;
             let mut due = BTreeSet::new();
-            for bucket in self.buckets() {
+            for bucket in Buckets::of(self.db).all() {
                 let found: Vec<String> =
                     tx.fetch_all(query(sql).bind(bucket.0).bind(by_ms)).await?;
                 due.extend(found);
@@ -83,7 +91,7 @@ impl Store {
     }
 
     /// Returns the batches of a bucket that are claimed by a missing node.
-    pub async fn orphans(&self, carrier: &str, bucket: Bucket) -> Result<Vec<Claimed>> {
+    pub async fn orphans(self, carrier: &str, bucket: Bucket) -> Result<Vec<Claimed>> {
         let sql = select_batches!(
             "where b.bucket = $1 and b.carrier = $2 and b.claimed_by > 0
                  and b.claimed_by not in (select n.node from nodes n)"
@@ -96,7 +104,7 @@ impl Store {
     }
 
     /// Returns waiting or held batches of a bucket that have expired, some at a time.
-    pub async fn late_batches(&self, bucket: Bucket, now_ms: i64) -> Result<Vec<Claimed>> {
+    pub async fn late(self, bucket: Bucket, now_ms: i64) -> Result<Vec<Claimed>> {
         let sql = select_batches!(
             "where b.bucket = $1 and b.claimed_by <= 0 and b.expires_at_ms <= $2 limit $3"
         );
@@ -114,11 +122,7 @@ impl Store {
 
     /// Returns the waiting recipients of a bucket by carrier: all, and the ones that are deferred
     /// until that moment or longer.
-    pub async fn queue_depths(
-        &self,
-        bucket: Bucket,
-        until_ms: i64,
-    ) -> Result<Vec<(String, i64, i64)>> {
+    pub async fn depths(self, bucket: Bucket, until_ms: i64) -> Result<Vec<(String, i64, i64)>> {
         // The list has seven bytes a number, see `domain::recipient_list`.
         let rows = self.db.fetch_all(query("select carrier, cast(sum(length(recipients) / 7) as bigint),
                      cast(sum(case when due_at_ms >= $2 or claimed_by < 0 then length(recipients) / 7 else 0 end)
@@ -127,5 +131,10 @@ impl Store {
             .bind(bucket.0)
             .bind(until_ms)).await?;
         Ok(rows)
+    }
+
+    /// Returns the number of recipients in doubt in a bucket, by their last carrier.
+    pub async fn doubt_counts(self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
+        doubts::counts(self.db, bucket).await
     }
 }

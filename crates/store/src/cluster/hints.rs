@@ -1,8 +1,7 @@
 //! Hints between nodes that there is work (`LISTEN` and `NOTIFY` of PostgreSQL). A node that misses
 //! a hint finds the work in its next poll.
 
-use crate::Store;
-use database::{Listener, Result, query};
+use database::{Db, Listener, Result, query};
 
 const CHANNEL: &str = "ogene";
 
@@ -17,23 +16,21 @@ impl Hints {
     }
 }
 
-impl Store {
-    /// Listens for hints. It returns `None` if there can be no other node.
-    pub async fn listen(&self) -> Result<Option<Hints>> {
-        Ok(self.db.listen(CHANNEL).await?.map(Hints))
-    }
+/// Listens for hints. It returns `None` if there can be no other node.
+pub(crate) async fn listen(db: &Db) -> Result<Option<Hints>> {
+    Ok(db.listen(CHANNEL).await?.map(Hints))
+}
 
-    /// Notifies the other nodes that these carriers have work. It runs outside the transaction that
-    /// made the work, because commits with notifications wait for each other.
-    pub async fn notify(&self, carriers: &[String]) -> Result<()> {
-        if self.db.is_embedded() || carriers.is_empty() {
-            return Ok(());
-        }
-        let mut tx = self.db.read().await?;
-        for carrier in carriers {
-            let notify = query("select pg_notify($1, $2)");
-            tx.execute(notify.bind(CHANNEL).bind(carrier)).await?;
-        }
-        Ok(())
+/// Notifies the other nodes that these carriers have work. It runs outside the transaction that
+/// made the work, because commits with notifications wait for each other.
+pub(crate) async fn notify(db: &Db, carriers: &[String]) -> Result<()> {
+    if db.is_embedded() || carriers.is_empty() {
+        return Ok(());
     }
+    let mut tx = db.read().await?;
+    for carrier in carriers {
+        let notify = query("select pg_notify($1, $2)");
+        tx.execute(notify.bind(CHANNEL).bind(carrier)).await?;
+    }
+    Ok(())
 }

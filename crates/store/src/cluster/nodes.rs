@@ -3,8 +3,8 @@
 //! A living node raises its beat. The others compare it by their own clocks, so no time is compared
 //! across machines. A claim by a node without a row here has no holder any more.
 
-use crate::Store;
-use database::{Change, Result, Tx, bulk, locking, query, value};
+use super::hints::{self, Hints};
+use database::{Change, Db, Result, Tx, bulk, locking, query, value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -156,10 +156,16 @@ impl Change for SetBind {
 
 type BindRow = (String, i64, i64, bool);
 
-impl Store {
+/// The nodes that share a database.
+#[derive(Clone, Copy)]
+pub struct Nodes<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl Nodes<'_> {
     /// Raises the beat of a node, and adds the node if it is unknown. It returns `true` if the node
     /// was known. On SQLite, where there can be no other node, all others are removed.
-    pub async fn beat(&self, node: i64, name: &str) -> Result<bool> {
+    pub async fn beat(self, node: i64, name: &str) -> Result<bool> {
         let beat = Beat {
             node,
             name: name.to_owned(),
@@ -169,7 +175,7 @@ impl Store {
     }
 
     /// Returns all nodes.
-    pub async fn nodes(&self) -> Result<Vec<NodeBeat>> {
+    pub async fn all(self) -> Result<Vec<NodeBeat>> {
         let rows: Vec<(i64, i64)> = self
             .db
             .fetch_all(query("select node, beat from nodes order by node"))
@@ -181,18 +187,18 @@ impl Store {
     }
 
     /// Removes a node whose beat is unchanged. It returns `true` if the node was there.
-    pub async fn remove_dead(&self, dead: NodeBeat) -> Result<bool> {
+    pub async fn remove_dead(self, dead: NodeBeat) -> Result<bool> {
         self.db.change(Bury { dead }).await
     }
 
     /// Removes a node that ends, and frees its connections.
-    pub async fn leave(&self, node: i64) -> Result<()> {
+    pub async fn leave(self, node: i64) -> Result<()> {
         self.db.change(Leave { node }).await
     }
 
     /// Takes free connections of a carrier out of `slots`, until the node holds `most` in all.
     pub async fn take_binds(
-        &self,
+        self,
         carrier: &Arc<str>,
         node: i64,
         slots: usize,
@@ -208,7 +214,7 @@ impl Store {
     }
 
     /// Frees a connection that this node holds.
-    pub async fn free_bind(&self, bind: Bind) -> Result<()> {
+    pub async fn free_bind(self, bind: Bind) -> Result<()> {
         let bind = Bind {
             bound: false,
             ..bind
@@ -217,13 +223,13 @@ impl Store {
     }
 
     /// Records the bound state of a connection that this node holds.
-    pub async fn note_bind(&self, bind: Bind) -> Result<()> {
+    pub async fn note_bind(self, bind: Bind) -> Result<()> {
         let holder = bind.node;
         self.db.change(SetBind { bind, holder }).await
     }
 
     /// Returns all connections by carrier.
-    pub async fn binds(&self) -> Result<BTreeMap<String, Vec<Bind>>> {
+    pub async fn binds(self) -> Result<BTreeMap<String, Vec<Bind>>> {
         let rows: Vec<BindRow> = self
             .db
             .fetch_all(query(
@@ -240,5 +246,16 @@ impl Store {
             });
         }
         Ok(binds)
+    }
+
+    /// Listens for hints of other nodes. It returns `None` if there can be no other node.
+    pub async fn listen(self) -> Result<Option<Hints>> {
+        hints::listen(self.db).await
+    }
+
+    /// Notifies the other nodes that these carriers have work. It runs outside the transaction that
+    /// made the work, because commits with notifications wait for each other.
+    pub async fn notify(self, carriers: &[String]) -> Result<()> {
+        hints::notify(self.db, carriers).await
     }
 }

@@ -1,7 +1,6 @@
 //! Doubts: the carriers that may have pages of a recipient in doubt, as stored with the delivery.
 
-use crate::Store;
-use database::{Error, Result, query};
+use database::{Db, Error, Result, query};
 use domain::{Bucket, Leg, PageSet};
 use std::fmt::Write as _;
 
@@ -83,16 +82,20 @@ fn leg_of(text: &str) -> Option<(Leg, PageSet, &str)> {
     Some((leg, PageSet::from_stored(pages.parse().ok()?), carriers))
 }
 
-impl Store {
-    /// Returns the number of recipients in doubt in a bucket, by their last carrier.
-    pub async fn doubt_counts(&self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
-        // The query uses the index of the doubts over all buckets, since few are in doubt. The sign
-        // keeps both databases from a scan of the whole bucket.
-        let rows: Vec<(String, i64)> = self.db.fetch_all(query("select d.carrier, count(*) from deliveries d
-                 where +d.bucket = $1 and d.recipient > 0 and d.doubts is not null group by d.carrier")
-            .bind(bucket.0)).await?;
-        Ok(rows)
-    }
+/// Returns the number of recipients in doubt in a bucket, by their last carrier.
+pub(crate) async fn counts(db: &Db, bucket: Bucket) -> Result<Vec<(String, i64)>> {
+    // The query uses the index of the doubts over all buckets, since few are in doubt. The sign
+    // keeps both databases from a scan of the whole bucket.
+    let rows: Vec<(String, i64)> = db
+        .fetch_all(
+            query(
+                "select d.carrier, count(*) from deliveries d
+             where +d.bucket = $1 and d.recipient > 0 and d.doubts is not null group by d.carrier",
+            )
+            .bind(bucket.0),
+        )
+        .await?;
+    Ok(rows)
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Chunks of a table, by column, which an import moves from SQLite to PostgreSQL.
 
 use super::table::{Bucketed, Kind, NamedPage, Table};
+use crate::buckets::Buckets;
 use crate::deliveries::carrier_ids::stored::{decode, encode};
-use crate::rows::{bucket_of, bucket_of_id, id_bytes};
+use crate::rows::id_bytes;
 use database::{Change, Result, Row, Tx, Value, query};
 use domain::{AccountId, Bucket, MessageId};
 use std::collections::HashMap;
@@ -97,7 +98,7 @@ async fn tell_homes(source: &mut Tx, rows: &mut [Value<'static>]) -> Result<()> 
                     );
                     let owner = owner.bind(id_bytes(&part.message));
                     let owner: Option<i64> = source.fetch_optional(owner).await?;
-                    *new.insert(bucket_of(AccountId(owner.unwrap_or(0)), false))
+                    *new.insert(Buckets::OF_SERVER.account(AccountId(owner.unwrap_or(0))))
                 }
             };
         }
@@ -111,7 +112,7 @@ fn following(bucketed: Bucketed, columns: &[Column], owners: &[Option<i64>]) -> 
     let of_owners = || -> Column {
         let buckets = owners
             .iter()
-            .map(|owner| bucket_of(AccountId(owner.unwrap_or(0)), false).0);
+            .map(|owner| Buckets::OF_SERVER.account(AccountId(owner.unwrap_or(0))).0);
         buckets.map(Value::from).collect()
     };
     let of_ids = || -> Column {
@@ -123,7 +124,7 @@ fn following(bucketed: Bucketed, columns: &[Column], owners: &[Option<i64>]) -> 
                 Value::Text(Some(text)) => text.to_string(),
                 _ => String::new(),
             };
-            bucket_of_id(&text(carrier), &text(id), false).0
+            Buckets::OF_SERVER.carrier_id(&text(carrier), &text(id)).0
         });
         buckets.map(Value::from).collect()
     };

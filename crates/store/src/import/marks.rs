@@ -1,17 +1,19 @@
 //! The marks of an import. The target records its start and its completion, the source that it was
 //! moved.
 
-use super::ImportError;
+use super::error::ImportError;
 use crate::accounts::revision::touch;
+use crate::buckets::Buckets;
 use crate::operators::audit;
-use crate::rows::buckets;
-use crate::upkeep::sweep::{read_mark, write_mark};
+use crate::upkeep::marks::{read_mark, write_mark};
 use database::{Change, Result, Tx, query};
 
 /// In the target: the installation under import, by its first account.
 pub(super) const IMPORTING: &str = "importing";
+
 /// In the target: the installation that was imported.
 const IMPORTED: &str = "imported";
+
 /// In the source: the time at which it was moved.
 pub(super) const MOVED: &str = "moved";
 
@@ -85,7 +87,7 @@ impl Change for Finish {
             let Some(prefix) = name.strip_suffix("-0").filter(|_| is_of_bucket) else {
                 continue;
             };
-            for bucket in buckets(false) {
+            for bucket in Buckets::OF_SERVER.all() {
                 write_mark(tx, &format!("{prefix}-{}", bucket.0), *value).await?;
             }
         }

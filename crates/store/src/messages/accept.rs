@@ -3,10 +3,11 @@
 //! Drafts that arrive together are decided and committed together. A refusal does not affect the
 //! others.
 
-use crate::Store;
-use crate::batches::{self, Batch};
+use crate::batches::batch::Batch;
+use crate::batches::batch_rows;
+use crate::buckets::Buckets;
 use crate::idempotency::{self as keys, KeptAnswer, KeyedRequest, NewAnswer, Place, StoredAnswer};
-use crate::messages::duplicates::{self, Window};
+use crate::messages::duplicates::{self, OpenWindows, Window};
 use crate::rows::{id_bytes, paid_from};
 use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
 use database::{Change, Error, Result, Tx, bulk, query, value};
@@ -64,10 +65,11 @@ pub enum Accepted {
     No(Refusal),
 }
 
-struct Accept {
-    store: Store,
-    now_ms: i64,
-    messages: Vec<NewMessage>,
+pub(super) struct Accept {
+    pub(super) buckets: Buckets,
+    pub(super) windows: Arc<OpenWindows>,
+    pub(super) now_ms: i64,
+    pub(super) messages: Vec<NewMessage>,
 }
 
 /// An accepted message.
@@ -77,24 +79,6 @@ struct Kept<'a> {
     drawn: Purse,
     /// The balance after it.
     balance: Money,
-}
-
-impl Store {
-    /// Accepts messages of one [`bound`](Store::bound) in one durable commit: it charges the
-    /// wallets and stores the messages with their batches. The answers are in the order of the
-    /// messages. If two have the same fingerprint, the second is a duplicate, if the first was
-    /// accepted.
-    ///
-    /// If the server goes away during the commit, this waits until it is back and the result is
-    /// known.
-    pub async fn accept(&self, now_ms: i64, messages: Vec<NewMessage>) -> Result<Vec<Accepted>> {
-        let accept = Accept {
-            store: self.clone(),
-            now_ms,
-            messages,
-        };
-        self.db.change(accept).await
-    }
 }
 
 /// A decision on a message, or its refusal.
@@ -264,14 +248,14 @@ fn is_live(message: &NewMessage) -> bool {
 impl Accept {
     fn owner(&self, message: &NewMessage) -> Owner {
         let account = message.draft.account;
-        (self.store.bucket_of(account), account)
+        (self.buckets.account(account), account)
     }
 
     /// Returns the place of a message's key, if it has one.
     fn place(&self, message: &NewMessage) -> Option<Place> {
         let (account, environment) = (message.draft.account, message.draft.environment);
         let key = &message.key.as_ref()?.request.key;
-        Some(self.store.place_of_key(account, environment, key))
+        Some(keys::place_of_key(self.buckets, account, environment, key))
     }
 
     fn window(&self, message: &NewMessage) -> Window {
@@ -284,7 +268,7 @@ impl Accept {
         // twice in one statement.
         let named: BTreeSet<Window> = self.messages.iter().map(|new| self.window(new)).collect();
         let named: Vec<Window> = named.into_iter().collect();
-        duplicates::open_windows(tx, &self.store.windows, &named, self.now_ms).await
+        duplicates::open_windows(tx, &self.windows, &named, self.now_ms).await
     }
 
     async fn charge(
@@ -308,10 +292,10 @@ impl Accept {
             }));
         }
         // Batches are also sorted by key. On PostgreSQL the key begins with the account.
-        if self.store.is_shared() {
+        if !self.buckets.is_embedded() {
             entries.sort_by_key(|entry| (entry.account, entry.subject));
         }
-        let new = wallets::enter(tx, |account| self.store.bucket_of(account), &entries)
+        let new = wallets::enter(tx, |account| self.buckets.account(account), &entries)
             .await?
             .len();
         if new == entries.len() {
@@ -334,7 +318,7 @@ impl Accept {
                 [value(self.owner(message).0.0), value(id_bytes(&message.id)), value(draft.account.0), value(draft.due_at_ms), value(draft.environment == Environment::Sandbox), value(draft.gateway.as_str()), value(message.terms.refund_undelivered), value(message.terms.two_legs), value(&draft.sender), value(draft.text.as_str()), value(&draft.callback_url), value(&draft.customer_reference), value(draft.cost.units()), value(draft.page_count), value(paid_from(drawn)), value(recipient_list::pack(&draft.recipients))]
             })).await?;
         let work: Vec<&Batch> = kept.iter().flat_map(|kept| &kept.message.batches).collect();
-        batches::insert(tx, &work).await?;
+        batch_rows::insert(tx, &work).await?;
         self.keep_answers(tx, kept).await
     }
 

@@ -6,14 +6,15 @@
 //! alone there, remembers when each window closes. Its memory only locates the row: a window is
 //! open if its row exists. So a rolled-back change needs no correction in memory.
 
-use crate::Store;
-use database::{Error, Result, Tx, bulk, query, value};
+use crate::buckets::Buckets;
+use database::{Db, Error, Result, Tx, bulk, query, value};
 use domain::{AccountId, Bucket, Fingerprint};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Length of a duplicate window.
 const DUPLICATE_WINDOW_MS: i64 = 60_000;
+
 /// Interval at which closed windows are removed from memory.
 const FORGET_INTERVAL_MS: i64 = 10_000;
 
@@ -132,37 +133,34 @@ async fn standing(tx: &mut Tx, windows: &[(Window, i64)]) -> Result<BTreeSet<Win
     found.into_iter().map(window).collect()
 }
 
-impl Store {
-    /// Returns `true` if the same send of this account was accepted less than a minute ago. A send
-    /// whose commit is under way is not seen.
-    pub async fn is_repeat(
-        &self,
-        account: AccountId,
-        fingerprint: Fingerprint,
-        now_ms: i64,
-    ) -> Result<bool> {
-        let window = (self.bucket_of(account), fingerprint);
-        // The remembered row is read, if there is one. Otherwise SQLite scans all open windows of
-        // the bucket.
-        let known = self.windows.open_of(&[window], now_ms);
-        let closes_at_ms = known.first().map(|&(_, closes_at_ms)| closes_at_ms);
-        let (least_ms, most_ms) =
-            closes_at_ms.map_or((now_ms + 1, i64::MAX), |at_ms| (at_ms, at_ms));
-        let found: Option<i32> = self
-            .db
-            .fetch_optional(
-                query(
-                    "select 1 from recent_sends where bucket = $1 and fingerprint = $2
-                     and expires_at_ms >= $3 and expires_at_ms <= $4 limit 1",
-                )
-                .bind(window.0.0)
-                .bind(&fingerprint[..])
-                .bind(least_ms)
-                .bind(most_ms),
+/// Returns `true` if the same send of this account was accepted less than a minute ago. A send
+/// whose commit is under way is not seen.
+pub(super) async fn is_repeat(
+    db: &Db,
+    windows: &OpenWindows,
+    account: AccountId,
+    fingerprint: Fingerprint,
+    now_ms: i64,
+) -> Result<bool> {
+    let window = (Buckets::of(db).account(account), fingerprint);
+    // The remembered row is read, if there is one. Otherwise SQLite scans all open windows of
+    // the bucket.
+    let known = windows.open_of(&[window], now_ms);
+    let closes_at_ms = known.first().map(|&(_, closes_at_ms)| closes_at_ms);
+    let (least_ms, most_ms) = closes_at_ms.map_or((now_ms + 1, i64::MAX), |at_ms| (at_ms, at_ms));
+    let found: Option<i32> = db
+        .fetch_optional(
+            query(
+                "select 1 from recent_sends where bucket = $1 and fingerprint = $2
+                 and expires_at_ms >= $3 and expires_at_ms <= $4 limit 1",
             )
-            .await?;
-        Ok(found.is_some())
-    }
+            .bind(window.0.0)
+            .bind(&fingerprint[..])
+            .bind(least_ms)
+            .bind(most_ms),
+        )
+        .await?;
+    Ok(found.is_some())
 }
 
 async fn open_shared(

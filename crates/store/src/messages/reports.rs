@@ -1,6 +1,6 @@
 //! Delivery reports: a slice of a message's recipients, joined with their deliveries.
 
-use crate::Store;
+use crate::buckets::Buckets;
 use crate::rows::{id_bytes, named, number, recipient};
 use database::{Db, Result, Tx, bulk, query, value};
 use domain::{
@@ -71,81 +71,79 @@ impl Counted {
     }
 }
 
-impl Store {
-    /// Returns the recipients `from..until` of a message in the order of the request. It returns
-    /// `None` if the account has no such message in that environment, or if its removal has begun:
-    /// that empties the list.
-    pub async fn message_report(
-        &self,
-        account: AccountId,
-        environment: Environment,
-        message: MessageId,
-        from: usize,
-        until: usize,
-    ) -> Result<Option<MessageReport>> {
-        Db::in_time(async {
-            let mut tx = self.db.read().await?;
-            let of = (self.bucket_of(account), message);
-            let Some((customer_reference, list)) = list(&mut tx, of, account, environment).await?
-            else {
-                return Ok(None);
-            };
-            let total = recipient_list::count(&list);
-            let wanted = recipient_list::unpack(recipient_list::slice(&list, from, until));
-            // Outcomes arrive meanwhile. A report of all recipients is counted as it is read.
-            // Otherwise the counts come first, so that no recipient is counted as ended and shown
-            // as pending.
-            let counted = if wanted.len() == total {
-                None
-            } else {
-                Some(self.counts(&mut tx, of, total as u64).await?)
-            };
-            let found = statuses(&mut tx, of, &wanted).await?;
-            let status = |recipient| (recipient, found.get(&recipient).copied());
-            Ok(Some(MessageReport {
-                customer_reference,
-                counts: counted.unwrap_or_else(|| StatusCounts::of(&wanted, &found)),
-                recipients: wanted.into_iter().map(status).collect(),
-            }))
-        })
-        .await
-    }
-
-    /// Counts all recipients of a message by outcome. It scans all deliveries of the message. A
-    /// grouped query would have to sort them too.
-    async fn counts(
-        &self,
-        tx: &mut Tx,
-        (bucket, message): (Bucket, MessageId),
-        total: u64,
-    ) -> Result<StatusCounts> {
-        if let Some(counts) = self.counted.get(message) {
-            return Ok(counts);
-        }
-        let (delivered, ended, gave_up): (i64, i64, i64) = tx
-            .fetch_one(
-                query(
-                    "select count(case status when $3 then 1 end),
-                 count(case when status not in ('sent', 'in_doubt') then 1 end),
-                 count(case when gave_up then 1 end)
-             from deliveries where bucket = $1 and message_id = $2",
-                )
-                .bind(bucket.0)
-                .bind(id_bytes(&message))
-                .bind(DeliveryStatus::Delivered.as_str()),
-            )
-            .await?;
-        let counts = StatusCounts {
-            total,
-            delivered: delivered.unsigned_abs(),
-            failed: (ended - delivered).unsigned_abs(),
+/// Returns the recipients `from..until` of a message in the order of the request. It returns
+/// `None` if the account has no such message in that environment, or if its removal has begun:
+/// that empties the list.
+pub(super) async fn read(
+    db: &Db,
+    cache: &Counted,
+    account: AccountId,
+    environment: Environment,
+    message: MessageId,
+    (from, until): (usize, usize),
+) -> Result<Option<MessageReport>> {
+    Db::in_time(async {
+        let mut tx = db.read().await?;
+        let of = (Buckets::of(db).account(account), message);
+        let Some((customer_reference, list)) = list(&mut tx, of, account, environment).await?
+        else {
+            return Ok(None);
         };
-        // An expired recipient may still be corrected by a late receipt. Any other end is final.
-        if ended.unsigned_abs() == total && gave_up == 0 {
-            self.counted.keep(message, counts);
-        }
-        Ok(counts)
+        let total = recipient_list::count(&list);
+        let wanted = recipient_list::unpack(recipient_list::slice(&list, from, until));
+        // Outcomes arrive meanwhile. A report of all recipients is counted as it is read.
+        // Otherwise the counts come first, so that no recipient is counted as ended and shown
+        // as pending.
+        let counted = if wanted.len() == total {
+            None
+        } else {
+            Some(counts(cache, &mut tx, of, total as u64).await?)
+        };
+        let found = statuses(&mut tx, of, &wanted).await?;
+        let status = |recipient| (recipient, found.get(&recipient).copied());
+        Ok(Some(MessageReport {
+            customer_reference,
+            counts: counted.unwrap_or_else(|| StatusCounts::of(&wanted, &found)),
+            recipients: wanted.into_iter().map(status).collect(),
+        }))
+    })
+    .await
+}
+
+/// Counts all recipients of a message by outcome. It scans all deliveries of the message. A
+/// grouped query would have to sort them too.
+async fn counts(
+    cache: &Counted,
+    tx: &mut Tx,
+    (bucket, message): (Bucket, MessageId),
+    total: u64,
+) -> Result<StatusCounts> {
+    if let Some(counts) = cache.get(message) {
+        return Ok(counts);
     }
+    let (delivered, ended, gave_up): (i64, i64, i64) = tx
+        .fetch_one(
+            query(
+                "select count(case status when $3 then 1 end),
+             count(case when status not in ('sent', 'in_doubt') then 1 end),
+             count(case when gave_up then 1 end)
+         from deliveries where bucket = $1 and message_id = $2",
+            )
+            .bind(bucket.0)
+            .bind(id_bytes(&message))
+            .bind(DeliveryStatus::Delivered.as_str()),
+        )
+        .await?;
+    let counts = StatusCounts {
+        total,
+        delivered: delivered.unsigned_abs(),
+        failed: (ended - delivered).unsigned_abs(),
+    };
+    // An expired recipient may still be corrected by a late receipt. Any other end is final.
+    if ended.unsigned_abs() == total && gave_up == 0 {
+        cache.keep(message, counts);
+    }
+    Ok(counts)
 }
 
 /// Returns the caller's reference and the packed list of recipients of the account's message, while

@@ -1,9 +1,8 @@
 //! The audit: changes by operators. A change and its entry share a transaction, and entries are
 //! only added.
 
-use crate::Store;
 use crate::lists::Listed;
-use database::{Result, Tx, query};
+use database::{Db, Result, Tx, query};
 use domain::AccountId;
 use serde_json::Value;
 use std::sync::Arc;
@@ -113,10 +112,16 @@ pub(crate) async fn is_kept(tx: &mut Tx, by: &By, verb: &str, object: &str) -> R
     Ok(found.is_some())
 }
 
-impl Store {
+/// The audit of operators.
+#[derive(Clone, Copy)]
+pub struct Audit<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl Audit<'_> {
     /// Returns some entries before one, of all or about one account, the latest first.
-    pub async fn audit(
-        &self,
+    pub async fn list(
+        self,
         account: Option<AccountId>,
         behind: Option<i64>,
         limit: u32,

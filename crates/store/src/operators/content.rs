@@ -1,9 +1,8 @@
 //! Content rules: phrases that no text may contain, as edited by an operator.
 
-use crate::Store;
 use crate::accounts::revision::touch;
 use crate::operators::audit::{self, By, Entry};
-use database::{Change, Result, Tx, query};
+use database::{Change, Db, Result, Tx, query};
 use domain::redact;
 use serde_json::{Value, json};
 
@@ -94,21 +93,27 @@ impl Change for Edit {
     }
 }
 
-impl Store {
+/// The phrases that no message may hold.
+#[derive(Clone, Copy)]
+pub struct ContentRules<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl ContentRules<'_> {
     /// Adds a phrase. It returns `false` if it exists already.
-    pub async fn add_content_rule(&self, phrase: String, by: By) -> Result<bool> {
+    pub async fn add(self, phrase: String, by: By) -> Result<bool> {
         let what = What::Add;
         self.db.change(Edit { what, phrase, by }).await
     }
 
     /// Removes a phrase. It returns `false` if it does not exist.
-    pub async fn remove_content_rule(&self, phrase: String, by: By) -> Result<bool> {
+    pub async fn remove(self, phrase: String, by: By) -> Result<bool> {
         let what = What::Remove;
         self.db.change(Edit { what, phrase, by }).await
     }
 
     /// Returns all phrases in alphabetical order. Operators keep few of them.
-    pub async fn content_rules(&self) -> Result<Vec<ContentRule>> {
+    pub async fn all(self) -> Result<Vec<ContentRule>> {
         let mut rules: Vec<ContentRule> = self
             .db
             .fetch_all(query("select phrase, added_at_ms from content_rules"))

@@ -1,9 +1,8 @@
 //! Limits from the configuration, as recorded in the audit. Only an operator changes them, but a
 //! change takes effect at the next start.
 
-use crate::Store;
 use crate::operators::audit::{self, By, Entry};
-use database::{Change, Error, Result, Tx, query};
+use database::{Change, Db, Error, Result, Tx, query};
 use serde_json::{Map, Value};
 
 const CONFIGURE: &str = "limits.configure";
@@ -52,10 +51,16 @@ async fn configured(tx: &mut Tx) -> Result<Value> {
         .map_err(|_| Error::Unreadable("limits in the audit".to_owned()))
 }
 
-impl Store {
+/// The settings that all nodes share.
+#[derive(Clone, Copy)]
+pub struct Settings<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl Settings<'_> {
     /// Records in the audit the limits that a node uses, as an object, unless they equal the last
     /// entry. It then returns `false`. Nodes that start at the same moment may each add an entry.
-    pub async fn configure_limits(&self, limits: Value, by: By) -> Result<bool> {
+    pub async fn configure_limits(self, limits: Value, by: By) -> Result<bool> {
         self.db.change(Configure { limits, by }).await
     }
 }

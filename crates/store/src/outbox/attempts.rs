@@ -1,27 +1,14 @@
 //! The log of callback attempts, for the operator.
 
-use super::{AttemptOutcome, Callback};
-use crate::Store;
+use super::event::{self, AttemptOutcome, Attempted, Callback};
+use crate::buckets::Buckets;
 use crate::lists::Listed;
 use crate::rows::{id_bytes, message_id, number, recipient};
-use database::{Change, Result, Tx, bulk, query, value};
+use database::{Change, Db, Result, Tx, bulk, query, value};
 use domain::{AccountId, Bucket, MessageId, Recipient};
 
 /// Attempts removed in one transaction at most.
 const STEP: i64 = 2_000;
-
-/// The result of an attempt.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Attempted {
-    /// Start of the attempt, Unix milliseconds.
-    pub made_at_ms: i64,
-    /// The HTTP status, or the reason why there was none.
-    pub result: String,
-    /// Duration, milliseconds.
-    pub took_ms: i64,
-    /// The start of the response, in one line.
-    pub answer: String,
-}
 
 /// An attempt as it is stored.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -126,17 +113,23 @@ impl AttemptRow {
     }
 }
 
-impl Store {
+/// The log of callback attempts.
+#[derive(Clone, Copy)]
+pub struct Attempts<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl Attempts<'_> {
     /// Returns some attempts behind one, of an account or of one of its messages. The latest
     /// messages come first, and for each callback the latest attempt.
-    pub async fn callback_attempts(
-        &self,
+    pub async fn list(
+        self,
         account: AccountId,
         message: Option<MessageId>,
         behind: Option<(u128, i64, i64)>,
         limit: u32,
     ) -> Result<Vec<CallbackAttempt>> {
-        let [first, last] = super::messages(message);
+        let [first, last] = event::messages(message);
         let (message, recipient, made_at_ms) = match behind {
             Some((message, recipient, made_at_ms)) => {
                 (message.to_be_bytes().to_vec(), recipient, made_at_ms)
@@ -153,7 +146,7 @@ impl Store {
                      and (message_id, recipient, made_at_ms) < ($3, $4, $5) and account_id = $6
                  order by message_id desc, recipient desc, made_at_ms desc limit $7",
                 )
-                .bind(self.bucket_of(account).0)
+                .bind(Buckets::of(self.db).account(account).0)
                 .bind(&first)
                 .bind(&message)
                 .bind(recipient)
@@ -167,7 +160,7 @@ impl Store {
 
     /// Removes some attempts of a bucket that were made before a time. Returns `true` if more
     /// remain.
-    pub async fn forget_attempts(&self, bucket: Bucket, before_ms: i64) -> Result<bool> {
+    pub async fn forget(self, bucket: Bucket, before_ms: i64) -> Result<bool> {
         self.db.change(ForgetAttempts { bucket, before_ms }).await
     }
 }

@@ -1,11 +1,11 @@
 //! Dead callbacks: they are kept, listed, and replayed when an operator asks for it.
 
-use super::{Callback, CallbackRow, DEAD, DUE};
-use crate::Store;
+use super::event::{self, Callback, CallbackRow, DEAD, DUE};
+use crate::buckets::Buckets;
 use crate::lists::Listed;
 use crate::operators::audit::{self, By, Entry};
 use crate::rows::{self, environment, number};
-use database::{Change, Result, Tx, query};
+use database::{Change, Db, Result, Tx, query};
 use domain::{AccountId, Bucket, Environment, EventId, MessageId};
 use serde_json::json;
 use uuid::Uuid;
@@ -101,15 +101,23 @@ impl Change for Replay {
     }
 }
 
-impl Store {
+/// The dead callbacks.
+#[derive(Clone, Copy)]
+pub struct DeadCallbacks<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl DeadCallbacks<'_> {
     /// Returns some receivers of dead callbacks behind one, each once, bucket by bucket.
-    pub async fn dead_origins(
-        &self,
+    pub async fn origins(
+        self,
         behind: Option<DeadOriginKey>,
         limit: u32,
     ) -> Result<Vec<DeadOrigin>> {
-        let first = behind.as_ref().map(|key| self.bucket_of(AccountId(key.0)));
-        let buckets = self.buckets();
+        let first = behind
+            .as_ref()
+            .map(|key| Buckets::of(self.db).account(AccountId(key.0)));
+        let buckets = Buckets::of(self.db).all();
         let mut found: Vec<DeadOrigin> = Vec::new();
         for bucket in buckets.filter(|&bucket| first.is_none_or(|first| first <= bucket)) {
             let left = i64::from(limit) - i64::try_from(found.len()).unwrap_or(i64::MAX);
@@ -153,8 +161,8 @@ impl Store {
     }
 
     /// Returns some dead callbacks of an account behind one, the latest first.
-    pub async fn dead_callbacks(
-        &self,
+    pub async fn list(
+        self,
         account: AccountId,
         behind: Option<(i64, u128, i64)>,
         limit: u32,
@@ -179,7 +187,7 @@ impl Store {
                      and (o.due_at_ms, o.event_id) < ($3, $4)
                  order by o.due_at_ms desc, o.event_id desc limit $5",
                 )
-                .bind(self.bucket_of(account).0)
+                .bind(Buckets::of(self.db).account(account).0)
                 .bind(account.0)
                 .bind(due_at_ms)
                 .bind(&event)
@@ -191,13 +199,8 @@ impl Store {
 
     /// Replays the dead callbacks to an origin, or to one message, as if none had been tried.
     /// Returns their number. After an error, the callbacks replayed so far stay due.
-    pub async fn replay_callbacks(
-        &self,
-        of: &DeadOrigin,
-        message: Option<MessageId>,
-        by: By,
-    ) -> Result<u64> {
-        let messages = super::messages(message);
+    pub async fn replay(self, of: &DeadOrigin, message: Option<MessageId>, by: By) -> Result<u64> {
+        let messages = event::messages(message);
         let mut replayed = 0;
         loop {
             let step = Replay {

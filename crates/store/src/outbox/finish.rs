@@ -1,15 +1,15 @@
 //! The results of claimed callbacks.
 
-use super::{
-    AttemptOutcome, CLAIMED, Callback, DEAD, DUE, Finished, attempts, insert, insert_as, take,
+use super::attempts;
+use super::event::{
+    AttemptOutcome, CLAIMED, Callback, DEAD, DUE, Finished, insert, insert_as, take,
 };
-use crate::Store;
 use crate::rows::id_bytes;
 use database::{Change, Result, Tx, query};
 
-struct FinishCallbacks {
-    node: i64,
-    outcomes: Vec<AttemptOutcome>,
+pub(super) struct FinishCallbacks {
+    pub(super) node: i64,
+    pub(super) outcomes: Vec<AttemptOutcome>,
 }
 
 impl Change for FinishCallbacks {
@@ -85,11 +85,4 @@ async fn end_message(tx: &mut Tx, callback: &Callback) -> Result<()> {
     )
     .await?;
     Ok(())
-}
-
-impl Store {
-    /// Records the results of callbacks that this node had claimed.
-    pub async fn finish_callbacks(&self, node: i64, outcomes: Vec<AttemptOutcome>) -> Result<()> {
-        self.db.change(FinishCallbacks { node, outcomes }).await
-    }
 }

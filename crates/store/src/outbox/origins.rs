@@ -1,7 +1,7 @@
 //! The origins with due callbacks.
 
-use super::DUE;
-use crate::Store;
+use super::event::DUE;
+use crate::buckets::Buckets;
 use crate::rows::environment;
 use database::{Db, Result, Tx, query};
 use domain::{AccountId, Bucket, Environment};
@@ -40,53 +40,51 @@ async fn next_origin(
     .await
 }
 
-impl Store {
-    /// Returns the origins with due callbacks, starting after `behind` or at the first. It reads at
-    /// most `steps` origins with waiting callbacks, due or not, because there may be as many
-    /// origins as callbacks.
-    pub async fn due_origins(
-        &self,
-        now_ms: i64,
-        behind: Option<&OriginKey>,
-        steps: usize,
-    ) -> Result<DueOrigins> {
-        Db::in_time(async {
-            let mut tx = self.db.read().await?;
-            let (mut found, mut left) = (Vec::new(), steps);
-            let first = behind.map(|(bucket, ..)| *bucket);
-            let buckets = self.buckets();
-            for bucket in buckets.filter(|&bucket| first.is_none_or(|first| first <= bucket)) {
-                let mut last = match behind {
-                    Some((of, account, world, origin)) if *of == bucket => {
-                        let sandbox = *world == Environment::Sandbox;
-                        (account.0, sandbox, origin.clone())
-                    }
-                    _ => (i64::MIN, false, String::new()),
-                };
-                // The loop jumps from one origin to the next along the key, however many callbacks
-                // each has.
-                loop {
-                    if left == 0 {
-                        let (account, sandbox, origin) = last;
-                        let behind = (bucket, AccountId(account), environment(sandbox), origin);
-                        let behind = Some(behind);
-                        return Ok(DueOrigins { found, behind });
-                    }
-                    let next = next_origin(&mut tx, bucket, &last).await?;
-                    let Some((account, sandbox, origin, due_at_ms)) = next else {
-                        break;
-                    };
-                    left -= 1;
-                    if due_at_ms <= now_ms {
-                        let world = environment(sandbox);
-                        found.push((bucket, AccountId(account), world, origin.clone()));
-                    }
-                    last = (account, sandbox, origin);
+/// Returns the origins with due callbacks, starting after `behind` or at the first. It reads at
+/// most `steps` origins with waiting callbacks, due or not, because there may be as many
+/// origins as callbacks.
+pub(super) async fn due(
+    db: &Db,
+    now_ms: i64,
+    behind: Option<&OriginKey>,
+    steps: usize,
+) -> Result<DueOrigins> {
+    Db::in_time(async {
+        let mut tx = db.read().await?;
+        let (mut found, mut left) = (Vec::new(), steps);
+        let first = behind.map(|(bucket, ..)| *bucket);
+        let buckets = Buckets::of(db).all();
+        for bucket in buckets.filter(|&bucket| first.is_none_or(|first| first <= bucket)) {
+            let mut last = match behind {
+                Some((of, account, world, origin)) if *of == bucket => {
+                    let sandbox = *world == Environment::Sandbox;
+                    (account.0, sandbox, origin.clone())
                 }
+                _ => (i64::MIN, false, String::new()),
+            };
+            // The loop jumps from one origin to the next along the key, however many callbacks
+            // each has.
+            loop {
+                if left == 0 {
+                    let (account, sandbox, origin) = last;
+                    let behind = (bucket, AccountId(account), environment(sandbox), origin);
+                    let behind = Some(behind);
+                    return Ok(DueOrigins { found, behind });
+                }
+                let next = next_origin(&mut tx, bucket, &last).await?;
+                let Some((account, sandbox, origin, due_at_ms)) = next else {
+                    break;
+                };
+                left -= 1;
+                if due_at_ms <= now_ms {
+                    let world = environment(sandbox);
+                    found.push((bucket, AccountId(account), world, origin.clone()));
+                }
+                last = (account, sandbox, origin);
             }
-            let behind = None;
-            Ok(DueOrigins { found, behind })
-        })
-        .await
-    }
+        }
+        let behind = None;
+        Ok(DueOrigins { found, behind })
+    })
+    .await
 }

@@ -1,11 +1,10 @@
 //! Secrets that sign callbacks. They are stored in clear text, because signing needs them, and must
 //! never be logged.
 
-use crate::Store;
 use crate::accounts::revision::touch;
 use crate::lists::{AccountRowKey, Listed, page_of};
 use crate::operators::audit::{self, By, Entry};
-use database::{Change, Error, Result, Tx, query};
+use database::{Change, Db, Error, Result, Tx, query};
 use domain::AccountId;
 use domain::callback::signature::{Secret, Signing};
 use serde_json::{Value, json};
@@ -170,11 +169,17 @@ impl Change for RevokeSecrets {
     }
 }
 
-impl Store {
+/// The secrets that sign callbacks.
+#[derive(Clone, Copy)]
+pub struct CallbackSecrets<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl CallbackSecrets<'_> {
     /// Adds a secret if the account has an allowed number of others, which sign until a given time.
     /// Returns the number that it has. Outside the allowed range, nothing was changed.
-    pub async fn add_callback_secret(
-        &self,
+    pub async fn add(
+        self,
         secret: CallbackSecret,
         others: RangeInclusive<usize>,
         others_end_at_ms: i64,
@@ -191,18 +196,13 @@ impl Store {
     }
 
     /// Removes one secret of an account, or all. Returns the number removed.
-    pub async fn revoke_callback_secrets(
-        &self,
-        account: AccountId,
-        id: Option<&str>,
-        by: By,
-    ) -> Result<u64> {
+    pub async fn revoke(self, account: AccountId, id: Option<&str>, by: By) -> Result<u64> {
         let id = id.map(str::to_owned);
         self.db.change(RevokeSecrets { account, id, by }).await
     }
 
     /// Returns the secrets of all accounts, oldest first, including ended ones.
-    pub async fn all_callback_secrets(&self) -> Result<Vec<CallbackSecret>> {
+    pub async fn all(self) -> Result<Vec<CallbackSecret>> {
         let rows: Vec<SecretRow> = self
             .db
             .fetch_all(query(
@@ -215,8 +215,8 @@ impl Store {
 
     /// Returns some secrets behind one that sign at this moment, of all accounts or of one. The
     /// newest account comes first, and for each account its newest secret.
-    pub async fn callback_secrets(
-        &self,
+    pub async fn list(
+        self,
         now_ms: i64,
         account: Option<AccountId>,
         behind: Option<AccountRowKey>,

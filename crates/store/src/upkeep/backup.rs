@@ -3,97 +3,56 @@
 //! A backup is a whole database in one file, as of one moment. The file gets its name only once it
 //! is complete, verified and synced, so a file with that name is reliable.
 
+mod error;
 mod partial;
 
-use crate::upkeep::verify::check;
-use crate::{SCHEMA, Store, Verification};
-use database::{Error, FILE, copy, prepare_directory, take_turn};
+pub use error::BackupError;
+
+use crate::schema::SCHEMA;
+use crate::upkeep::verify::{Verification, check};
+use database::{Db, FILE, copy, prepare_directory, take_turn};
 use partial::Partial;
-use std::io;
 use std::path::Path;
 
 /// Files of a database. None may exist in the directory into which a backup is restored.
 const DATABASE: [&str; 4] = [FILE, "ogene.db-wal", "ogene.db-shm", "ogene.db-journal"];
 
-/// The reason why a backup or a restore failed.
-#[derive(Debug, thiserror::Error)]
-pub enum BackupError {
-    /// The database failed, or a newer release made it.
-    #[error(transparent)]
-    Store(#[from] Error),
-    /// A file with this name exists.
-    #[error(
-        "{0} is there already, and nothing is overwritten: move it away, or name another place"
-    )]
-    Exists(String),
-    /// Another process writes the same file.
-    #[error("another ogene is writing {0}")]
-    Busy(String),
-    /// A file cannot be written.
-    #[error("{path} cannot be written: {source}")]
-    File {
-        /// The path.
-        path: String,
-        /// The reason.
-        #[source]
-        source: io::Error,
-    },
-    /// The file is not a database of Ogene.
-    #[error("it is no database of ogene")]
-    Foreign,
-    /// The schema was changed by others.
-    #[error("it {0}, which no release of ogene made: restore a file as `ogene backup` wrote it")]
-    Altered(String),
-    /// The books do not add up.
-    #[error(
-        "its books do not add up, {count} invariants are violated (see `ogene verify`): {first}"
-    )]
-    Unsound {
-        /// The number of violations listed.
-        count: usize,
-        /// The first of them.
-        first: String,
-    },
+/// Writes an embedded database into a new file, as of one moment, while it is in use. Returns
+/// the counts of the backup once it is verified and synced.
+pub(crate) async fn backup(db: &Db, file: &Path) -> std::result::Result<Verification, BackupError> {
+    let from = db.connect_to_copy()?;
+    let partial = Partial::begin(file)?;
+    copy::copy(from, partial.path())?;
+    let verification = sound(partial.path()).await?;
+    partial.finish()?;
+    Ok(verification)
 }
 
-impl Store {
-    /// Writes an embedded database into a new file, as of one moment, while it is in use. Returns
-    /// the counts of the backup once it is verified and synced.
-    pub async fn backup(&self, file: &Path) -> std::result::Result<Verification, BackupError> {
-        let from = self.db.connect_to_copy()?;
-        let partial = Partial::begin(file)?;
-        copy::copy(from, partial.path())?;
-        let verification = sound(partial.path()).await?;
-        partial.finish()?;
-        Ok(verification)
+/// Makes the database of a directory from a backup, with the schema of this release. Returns
+/// the counts of the backup. After a failure or an interruption there is no database, and the
+/// restore can be repeated.
+pub async fn restore(
+    backup: &Path,
+    directory: &Path,
+) -> std::result::Result<Verification, BackupError> {
+    let from = copy::open_copy(backup, &SCHEMA)?.ok_or(BackupError::Foreign)?;
+    prepare_directory(directory)?;
+    // Another process that opens the directory meanwhile waits. It would make an empty
+    // database.
+    let _turn = take_turn(directory).await?;
+    for file in DATABASE {
+        partial::is_free(&directory.join(file))?;
     }
-
-    /// Makes the database of a directory from a backup, with the schema of this release. Returns
-    /// the counts of the backup. After a failure or an interruption there is no database, and the
-    /// restore can be repeated.
-    pub async fn restore(
-        backup: &Path,
-        directory: &Path,
-    ) -> std::result::Result<Verification, BackupError> {
-        let from = copy::open_copy(backup, &SCHEMA)?.ok_or(BackupError::Foreign)?;
-        prepare_directory(directory)?;
-        // Another process that opens the directory meanwhile waits. It would make an empty
-        // database.
-        let _turn = take_turn(directory).await?;
-        for file in DATABASE {
-            partial::is_free(&directory.join(file))?;
-        }
-        let partial = Partial::begin(&directory.join(FILE))?;
-        partial.give_to(directory)?;
-        copy::copy(from, partial.path())?;
-        copy::upgrade(partial.path(), &SCHEMA)?;
-        if let Some(difference) = copy::difference(partial.path(), &SCHEMA)? {
-            return Err(BackupError::Altered(difference));
-        }
-        let verification = sound(partial.path()).await?;
-        partial.finish()?;
-        Ok(verification)
+    let partial = Partial::begin(&directory.join(FILE))?;
+    partial.give_to(directory)?;
+    copy::copy(from, partial.path())?;
+    copy::upgrade(partial.path(), &SCHEMA)?;
+    if let Some(difference) = copy::difference(partial.path(), &SCHEMA)? {
+        return Err(BackupError::Altered(difference));
     }
+    let verification = sound(partial.path()).await?;
+    partial.finish()?;
+    Ok(verification)
 }
 
 /// Verifies a copy.

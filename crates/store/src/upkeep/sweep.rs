@@ -1,22 +1,30 @@
 //! Sweeps: recipients expire, duplicate windows close, and old parked receipts and answers are removed.
 
-use crate::deliveries::SettlementOrFault;
-use crate::deliveries::settle::{self, PendingSettlement, Planner, SettleContext, Settled};
+use crate::buckets::Buckets;
+use crate::deliveries::delivery_rows::SettlementOrFault;
+use crate::deliveries::pending::PendingSettlement;
+use crate::deliveries::settle::{self, Planner, SettleContext, Settled};
+use crate::idempotency;
+use crate::messages::duplicates;
 use crate::rows::id_bytes;
-use crate::{Store, idempotency, messages::duplicates};
-use database::{Change, Result, Tx, bulk, locking, query, value};
+use crate::upkeep::marks::{lower_marks, read_mark, write_mark};
+use database::{Change, Db, Result, Tx, locking, query};
 use domain::{Bucket, DeliveryEvent, Gateway, MessageId};
 use std::collections::BTreeMap;
 
 /// Recipients expired in one transaction at most.
 const MAX_EXPIRED: usize = 500;
+
 /// Rows removed in one transaction at most, plus any that closed together with the last of them.
 const MAX_TIDIED: i64 = 2_000;
+
 /// Overlap of sweeps. A message due this long before the mark is read again, because it may have
 /// been in flight.
 const OVERLAP_MS: i64 = 60_000;
+
 /// Progress after which a sweep writes its mark. Messages swept twice are already settled.
 const MARK_INTERVAL_MS: i64 = 60_000;
+
 /// Time for which a receipt without a submit is kept.
 const PARKED_FOR_MS: i64 = 6 * 3_600_000;
 
@@ -34,7 +42,7 @@ pub struct Expiry {
 }
 
 struct Expire {
-    store: Store,
+    buckets: Buckets,
     expiry: Expiry,
     bucket: Bucket,
 }
@@ -72,7 +80,7 @@ impl Change for Expire {
         if more || swept - from > MARK_INTERVAL_MS {
             write_mark(tx, &mark, swept).await?;
         }
-        let settled = give_up(tx, &self.store, &self.expiry, cases).await?;
+        let settled = give_up(tx, self.buckets, &self.expiry, cases).await?;
         Ok((settled, more))
     }
 }
@@ -165,7 +173,7 @@ pub(crate) fn expired_marks(bucket: Bucket) -> Vec<String> {
 
 async fn give_up(
     tx: &mut Tx,
-    store: &Store,
+    buckets: Buckets,
     expiry: &Expiry,
     cases: Vec<PendingSettlement>,
 ) -> Result<Settled> {
@@ -186,7 +194,7 @@ async fn give_up(
         callback_room: settle::CallbackRoom::default(),
     };
     let (settled, owed) = settle::settle(tx, &context, cases, &messages).await?;
-    settle::refund(tx, store, expiry.now_ms, owed).await?;
+    settle::refund(tx, buckets, expiry.now_ms, owed).await?;
     Ok(settled)
 }
 
@@ -205,42 +213,6 @@ pub(crate) async fn look_back(
     for (bucket, oldest_ms) in passed {
         lower_marks(tx, &expired_marks(bucket), oldest_ms).await?;
     }
-    Ok(())
-}
-
-/// Lowers these marks if they are higher than this.
-pub(crate) async fn lower_marks(tx: &mut Tx, names: &[String], to: i64) -> Result<()> {
-    tx.execute_each(
-        bulk(
-            "update marks set value = $2
-         where marks.name = $1 and marks.value > $2",
-            "with v (name) as (select * from unnest($1::text[]))
-         update marks set value = $2 from v where marks.name = v.name and marks.value > $2",
-        )
-        .rows(names, |name| [value(name)])
-        .bind(to),
-    )
-    .await?;
-    Ok(())
-}
-
-pub(crate) async fn read_mark(tx: &mut Tx, name: &str) -> Result<i64> {
-    let found: Option<i64> = tx
-        .fetch_optional(query("select value from marks where name = $1").bind(name))
-        .await?;
-    Ok(found.unwrap_or(0))
-}
-
-pub(crate) async fn write_mark(tx: &mut Tx, name: &str, value: i64) -> Result<()> {
-    tx.execute(
-        query(
-            "insert into marks (name, value) values ($1, $2)
-         on conflict (name) do update set value = excluded.value",
-        )
-        .bind(name)
-        .bind(value),
-    )
-    .await?;
     Ok(())
 }
 
@@ -267,12 +239,18 @@ impl Change for Tidy {
     }
 }
 
-impl Store {
+/// The sweep of a bucket.
+#[derive(Clone, Copy)]
+pub struct Sweep<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl Sweep<'_> {
     /// Expires some recipients of a bucket that have no outcome in time. Returns the settled
     /// recipients, and `true` if more remain. The caller then repeats the call.
-    pub async fn expire(&self, bucket: Bucket, expiry: &Expiry) -> Result<(Settled, bool)> {
+    pub async fn expire(self, bucket: Bucket, expiry: &Expiry) -> Result<(Settled, bool)> {
         let change = Expire {
-            store: self.clone(),
+            buckets: Buckets::of(self.db),
             expiry: expiry.clone(),
             bucket,
         };
@@ -282,7 +260,7 @@ impl Store {
     /// Removes closed duplicate windows, old parked receipts and the answers of idempotency keys
     /// that were kept before `answers_before_ms` of a bucket, in small steps. Returns `true` if more
     /// remain.
-    pub async fn tidy(&self, bucket: Bucket, now_ms: i64, answers_before_ms: i64) -> Result<bool> {
+    pub async fn tidy(self, bucket: Bucket, now_ms: i64, answers_before_ms: i64) -> Result<bool> {
         let tidy = Tidy {
             bucket,
             now_ms,

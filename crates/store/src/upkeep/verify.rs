@@ -1,7 +1,6 @@
 //! Verification: it recomputes every balance from the ledger and checks the invariants.
 
-use crate::Store;
-use database::{Error, FromRow, Result, Row, Tx, query};
+use database::{Db, Error, FromRow, Result, Row, Tx, query};
 
 /// The counts of checked rows, and the violations.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -261,16 +260,14 @@ fn unguarded(tx: &Tx) -> &'static str {
     }
 }
 
-impl Store {
-    /// Checks all invariants. It reads all messages, which takes long on a large database. It sees
-    /// the database as of one moment, whatever changes meanwhile.
-    pub async fn verify(&self) -> Result<Verification> {
-        let mut tx = self.db.read().await?;
-        tx.begin_snapshot().await?;
-        let verification = check(&mut tx).await;
-        tx.end_snapshot().await?;
-        verification
-    }
+/// Checks all invariants. It reads all messages, which takes long on a large database. It sees
+/// the database as of one moment, whatever changes meanwhile.
+pub(crate) async fn verify(db: &Db) -> Result<Verification> {
+    let mut tx = db.read().await?;
+    tx.begin_snapshot().await?;
+    let verification = check(&mut tx).await;
+    tx.end_snapshot().await?;
+    verification
 }
 
 /// The subject of a violation: a text, or an id in hexadecimal digits.

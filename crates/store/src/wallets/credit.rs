@@ -1,7 +1,7 @@
 //! Credits from outside.
 
-use super::{LedgerEntry, Movement, add, enter, lock};
-use crate::Store;
+use super::balances::{Movement, add, lock};
+use super::ledger::{LedgerEntry, enter};
 use crate::operators::audit::{self, By};
 use crate::rows::{id_bytes, named};
 use database::{Change, Error, Result, Tx, query};
@@ -30,13 +30,13 @@ pub enum Credited {
     },
 }
 
-struct CreditWallet {
-    bucket: Bucket,
+pub(super) struct CreditWallet {
+    pub(super) bucket: Bucket,
     /// The entry. A negative amount is a debit.
-    entry: LedgerEntry,
-    by: By,
+    pub(super) entry: LedgerEntry,
+    pub(super) by: By,
     /// The reason of a debit.
-    reason: Option<String>,
+    pub(super) reason: Option<String>,
 }
 
 impl Change for CreditWallet {
@@ -117,32 +117,5 @@ impl Change for CreditWallet {
             )
             .await?;
         Ok(found.is_some())
-    }
-}
-
-impl Store {
-    /// Adds credit from outside. A reference credits once for each account.
-    pub async fn credit(&self, entry: LedgerEntry, by: By) -> Result<Credited> {
-        let bucket = self.bucket_of(entry.account);
-        let credit = CreditWallet {
-            bucket,
-            entry,
-            by,
-            reason: None,
-        };
-        self.db.change(credit).await
-    }
-
-    /// Takes back credit, never more than the component holds. The entry has a negative amount. Its
-    /// reference counts once, and no credit of the account may have used it.
-    pub async fn debit(&self, entry: LedgerEntry, reason: String, by: By) -> Result<Credited> {
-        let bucket = self.bucket_of(entry.account);
-        let debit = CreditWallet {
-            bucket,
-            entry,
-            by,
-            reason: Some(reason),
-        };
-        self.db.change(debit).await
     }
 }

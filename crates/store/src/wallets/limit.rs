@@ -1,12 +1,11 @@
 //! Daily spending limits. The wallet counts the spending of a day, with a limit or without. A
 //! charge changes the wallet anyway, and a new limit needs no sum over the charges of the day.
 
-use super::{Owner, lock};
-use crate::Store;
+use super::balances::{Owner, lock};
 use crate::operators::audit::{self, By, Entry};
 use crate::rows::id_bytes;
 use database::{Change, Result, Tx, query};
-use domain::{AccountId, Bucket, MessageId, Money, Spending, day_begins_at, lagos_day};
+use domain::{AccountId, Bucket, MessageId, Money, day_begins_at, lagos_day};
 use serde_json::json;
 
 const VERB: &str = "account.limit";
@@ -32,11 +31,11 @@ async fn charged(tx: &mut Tx, (bucket, account): Owner, day: i64) -> Result<Mone
     Ok(Money::from_units(units))
 }
 
-struct SetLimit {
-    bucket: Bucket,
-    account: AccountId,
-    per_day: Option<Money>,
-    by: By,
+pub(super) struct SetLimit {
+    pub(super) bucket: Bucket,
+    pub(super) account: AccountId,
+    pub(super) per_day: Option<Money>,
+    pub(super) by: By,
 }
 
 impl Change for SetLimit {
@@ -82,30 +81,5 @@ impl Change for SetLimit {
 
     async fn is_committed(&self, tx: &mut Tx, found: &bool) -> Result<bool> {
         Ok(!found || audit::is_kept(tx, &self.by, VERB, "").await?)
-    }
-}
-
-impl Store {
-    /// Sets or removes the daily limit of an account. It returns `false` if the account does not
-    /// exist.
-    pub async fn set_daily_limit(
-        &self,
-        account: AccountId,
-        per_day: Option<Money>,
-        by: By,
-    ) -> Result<bool> {
-        let set = SetLimit {
-            bucket: self.bucket_of(account),
-            account,
-            per_day,
-            by,
-        };
-        self.db.change(set).await
-    }
-
-    /// Returns the daily limit of an account, and its spending on the last day.
-    pub async fn spending(&self, account: AccountId) -> Result<Option<Spending>> {
-        let row = self.wallet_row(account).await?;
-        Ok(row.map(|row| row.spending()))
     }
 }

@@ -64,9 +64,10 @@ async fn a_charge_is_one_ledger_entry_per_component_in_order(kit: &Kit) {
     ]
     .into_iter()
     .collect();
-    assert_eq!(kit.store.wallet(id).await.unwrap(), Some(left));
+    assert_eq!(kit.store.wallets().find(id).await.unwrap(), Some(left));
     let charges: Vec<(Component, Money)> = kit
         .store
+        .wallets()
         .statement(id, None, 100)
         .await
         .unwrap()
@@ -105,7 +106,7 @@ async fn a_refusal_costs_the_others_of_the_group_nothing(kit: &Kit) {
         sending(poor).message(&kit.store),
         sending(rich).message(&kit.store),
     ];
-    let answers = kit.store.accept(NOW, group).await.unwrap();
+    let answers = kit.store.messages().accept(NOW, group).await.unwrap();
     let short = Refusal::InsufficientFunds {
         needed: naira(12),
         available: naira(10),
@@ -135,12 +136,14 @@ async fn a_refused_send_never_arms_the_window(kit: &Kit) {
     // A duplicate is refused, and does not make the window longer either.
     let refused = kit
         .store
+        .messages()
         .accept(NOW + 59_000, vec![again(kit, &message)])
         .await
         .unwrap();
     assert_eq!(refused, [Accepted::No(Refusal::Duplicate)]);
     let late = kit
         .store
+        .messages()
         .accept(NOW + 60_000, vec![again(kit, &message)])
         .await
         .unwrap();
@@ -148,6 +151,7 @@ async fn a_refused_send_never_arms_the_window(kit: &Kit) {
     // Refused for lack of money over a window that has closed: the window stays closed.
     let poor = kit
         .store
+        .messages()
         .accept(NOW + 200_000, vec![again(kit, &message)])
         .await
         .unwrap();
@@ -158,6 +162,7 @@ async fn a_refused_send_never_arms_the_window(kit: &Kit) {
     kit.credit(id, Component::SmsWallet, 10).await;
     let paid = kit
         .store
+        .messages()
         .accept(NOW + 200_001, vec![again(kit, &message)])
         .await
         .unwrap();
@@ -174,7 +179,12 @@ async fn the_window_closes_after_exactly_60_seconds(kit: &Kit) {
         (119_999, None),
     ] {
         let same = again(kit, &message);
-        let answers = kit.store.accept(NOW + after_ms, vec![same]).await.unwrap();
+        let answers = kit
+            .store
+            .messages()
+            .accept(NOW + after_ms, vec![same])
+            .await
+            .unwrap();
         let wanted = answer.map_or(Accepted::No(Refusal::Duplicate), yes);
         assert_eq!(answers, [wanted], "{after_ms} ms later");
     }
@@ -186,11 +196,19 @@ async fn open_windows_go_with_a_clock_that_is_set(kit: &Kit) {
     assert_eq!(kit.accept(&message).await, yes(94));
     for (times, set_by_ms) in [7_200_000, -7_200_000, -90_000_000].into_iter().enumerate() {
         let now_ms = armed_ms + 10_000 + set_by_ms;
-        kit.store.follow_clock(now_ms, set_by_ms).await.unwrap();
+        kit.store
+            .upkeep()
+            .follow_clock(now_ms, set_by_ms)
+            .await
+            .unwrap();
         armed_ms += set_by_ms;
         let at = async |now_ms| {
             let again = again(kit, &message);
-            kit.store.accept(now_ms, vec![again]).await.unwrap()
+            kit.store
+                .messages()
+                .accept(now_ms, vec![again])
+                .await
+                .unwrap()
         };
         let duplicate = [Accepted::No(Refusal::Duplicate)];
         assert_eq!(at(now_ms).await, duplicate);
@@ -206,12 +224,20 @@ async fn duplicate_windows_do_not_merge_after_a_clock_step(kit: &Kit) {
     assert_eq!(kit.accept(&message).await, yes(94));
     let at = async |now_ms| {
         let again = again(kit, &message);
-        kit.store.accept(now_ms, vec![again]).await.unwrap()
+        kit.store
+            .messages()
+            .accept(now_ms, vec![again])
+            .await
+            .unwrap()
     };
     // The first closed as the second was armed, a minute later; set on by a minute, it would close with the second.
     assert_eq!(at(NOW + 60_000).await, [yes(88)]);
     let now_ms = NOW + 120_010;
-    kit.store.follow_clock(now_ms, 60_000).await.unwrap();
+    kit.store
+        .upkeep()
+        .follow_clock(now_ms, 60_000)
+        .await
+        .unwrap();
     let duplicate = [Accepted::No(Refusal::Duplicate)];
     assert_eq!(at(NOW + 179_999).await, duplicate);
     assert_eq!(at(NOW + 180_000).await, [yes(82)]);
@@ -221,7 +247,11 @@ async fn open_windows_outlast_the_process(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     assert_eq!(kit.accept(&message).await, yes(94));
     let next = Store::open(&kit.target).await.unwrap();
-    let at = async |now_ms| next.accept(now_ms, vec![again(kit, &message)]).await;
+    let at = async |now_ms| {
+        next.messages()
+            .accept(now_ms, vec![again(kit, &message)])
+            .await
+    };
     assert_eq!(
         at(NOW + 59_999).await.unwrap(),
         [Accepted::No(Refusal::Duplicate)]
@@ -235,7 +265,7 @@ async fn a_repeat_is_told_as_it_would_be_refused(kit: &Kit) {
     let message = sending(id).message(&kit.store);
     let fingerprint = message.draft.fingerprint;
     let is_repeat = async |store: &Store, now_ms| {
-        let asked = store.is_repeat(id, fingerprint, now_ms).await;
+        let asked = store.messages().is_repeat(id, fingerprint, now_ms).await;
         asked.unwrap()
     };
     assert!(matches!(kit.accept(&message).await, Accepted::No(_)));
@@ -258,14 +288,20 @@ async fn what_was_not_accepted_for_a_fault_leaves_no_window(kit: &Kit) {
     kit.accept(&message).await;
     let same_id = another_with_the_id_of(message);
     let other_id = again(kit, &same_id);
-    assert!(kit.store.accept(NOW, vec![same_id]).await.is_err());
+    assert!(
+        kit.store
+            .messages()
+            .accept(NOW, vec![same_id])
+            .await
+            .is_err()
+    );
     assert_eq!(kit.accept(&other_id).await, yes(88));
 }
 
 async fn the_same_text_twice_in_one_group_is_a_duplicate(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     let group = vec![message.clone(), again(kit, &message)];
-    let answers = kit.store.accept(NOW, group).await.unwrap();
+    let answers = kit.store.messages().accept(NOW, group).await.unwrap();
     assert_eq!(answers, [yes(94), Accepted::No(Refusal::Duplicate)]);
 }
 
@@ -288,7 +324,15 @@ async fn the_sandbox_needs_no_wallet(kit: &Kit) {
     );
     kit.report(refunds).await;
     assert_eq!(kit.balance(id).await, naira(3));
-    assert_eq!(kit.store.statement(id, None, 10).await.unwrap().len(), 1);
+    assert_eq!(
+        kit.store
+            .wallets()
+            .statement(id, None, 10)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 async fn a_message_that_costs_nothing_is_accepted(kit: &Kit) {
@@ -299,13 +343,16 @@ async fn a_message_that_costs_nothing_is_accepted(kit: &Kit) {
     }
     .message(&kit.store);
     assert_eq!(kit.accept(&message).await, yes(0));
-    assert_eq!(kit.store.statement(id, None, 10).await.unwrap(), []);
+    assert_eq!(
+        kit.store.wallets().statement(id, None, 10).await.unwrap(),
+        []
+    );
 }
 
 async fn messages_without_end_are_accepted_in_one_group(kit: &Kit) {
     let id = kit.account(10_000).await;
     let group: Vec<NewMessage> = (0..300).map(|_| sending(id).message(&kit.store)).collect();
-    let answers = kit.store.accept(NOW, group).await.unwrap();
+    let answers = kit.store.messages().accept(NOW, group).await.unwrap();
     assert_eq!(answers.len(), 300);
     assert_eq!(answers[299], yes(10_000 - 1_800));
     assert_eq!(kit.balance(id).await, naira(8_200));
@@ -316,6 +363,12 @@ async fn a_message_id_that_comes_twice_changes_nothing(kit: &Kit) {
     let message = sending(id).message(&kit.store);
     kit.accept(&message).await;
     let same_id = another_with_the_id_of(message);
-    assert!(kit.store.accept(NOW, vec![same_id]).await.is_err());
+    assert!(
+        kit.store
+            .messages()
+            .accept(NOW, vec![same_id])
+            .await
+            .is_err()
+    );
     assert_eq!(kit.balance(id).await, naira(94));
 }

@@ -26,18 +26,23 @@ twins!(
 
 async fn an_account_is_kept_with_an_empty_wallet(kit: &Kit) {
     let id = AccountId(4_711);
-    assert_eq!(kit.store.account(id).await.unwrap(), None);
-    assert_eq!(kit.store.wallet(id).await.unwrap(), None);
+    assert_eq!(kit.store.accounts().find(id).await.unwrap(), None);
+    assert_eq!(kit.store.wallets().find(id).await.unwrap(), None);
     kit.store
-        .create_account(account(id), by(NOW))
+        .accounts()
+        .create(account(id), by(NOW))
         .await
         .unwrap();
-    assert_eq!(kit.store.account(id).await.unwrap(), Some(account(id)));
+    assert_eq!(
+        kit.store.accounts().find(id).await.unwrap(),
+        Some(account(id))
+    );
     assert!(kit.balance(id).await.is_zero());
     let other = kit.account(0).await;
     let ids: Vec<_> = kit
         .store
-        .accounts(None, 9)
+        .accounts()
+        .list(None, 9)
         .await
         .unwrap()
         .iter()
@@ -48,11 +53,11 @@ async fn an_account_is_kept_with_an_empty_wallet(kit: &Kit) {
 }
 
 async fn each_request_to_reload_is_counted_beside_the_revision(kit: &Kit) {
-    let before = kit.store.revision().await.unwrap();
+    let before = kit.store.revisions().current().await.unwrap();
     for asked in 1..=2 {
-        let reloads = kit.store.ask_reload(by(NOW)).await.unwrap();
+        let reloads = kit.store.revisions().ask_reload(by(NOW)).await.unwrap();
         assert_eq!(reloads, before.reloads + asked);
-        let now = kit.store.revision().await.unwrap();
+        let now = kit.store.revisions().current().await.unwrap();
         assert_eq!((now.number, now.reloads), (before.number, reloads));
     }
 }
@@ -61,7 +66,8 @@ async fn an_account_is_made_once(kit: &Kit) {
     let id = kit.account(10).await;
     assert!(
         kit.store
-            .create_account(account(id), by(NOW))
+            .accounts()
+            .create(account(id), by(NOW))
             .await
             .is_err()
     );
@@ -73,14 +79,19 @@ async fn standing_changes_and_an_unknown_account_is_told(kit: &Kit) {
     for &status in AccountStatus::ALL {
         assert!(
             kit.store
-                .set_account_status(id, status, domain::Queued::Hold, by(NOW))
+                .accounts()
+                .set_status(id, status, domain::Queued::Hold, by(NOW))
                 .await
                 .unwrap()
         );
-        assert_eq!(kit.store.account(id).await.unwrap().unwrap().status, status);
+        assert_eq!(
+            kit.store.accounts().find(id).await.unwrap().unwrap().status,
+            status
+        );
         assert!(
             !kit.store
-                .set_account_status(nobody, status, domain::Queued::Hold, by(NOW))
+                .accounts()
+                .set_status(nobody, status, domain::Queued::Hold, by(NOW))
                 .await
                 .unwrap()
         );
@@ -88,14 +99,16 @@ async fn standing_changes_and_an_unknown_account_is_told(kit: &Kit) {
     for &verification in Verification::ALL {
         assert!(
             kit.store
+                .accounts()
                 .set_verification(id, verification, by(NOW))
                 .await
                 .unwrap()
         );
-        let account = kit.store.account(id).await.unwrap().unwrap();
+        let account = kit.store.accounts().find(id).await.unwrap().unwrap();
         assert_eq!(account.verification, verification);
         assert!(
             !kit.store
+                .accounts()
                 .set_verification(nobody, verification, by(NOW))
                 .await
                 .unwrap()
@@ -105,50 +118,62 @@ async fn standing_changes_and_an_unknown_account_is_told(kit: &Kit) {
 
 async fn every_change_raises_the_revision_and_is_of_its_account(kit: &Kit) {
     let _another = kit.account(0).await;
-    let mut last = kit.store.revision().await.unwrap();
+    let mut last = kit.store.revisions().current().await.unwrap();
     let id = kit.account(0).await;
     let mut raised = async |what: &str| {
-        let now = kit.store.revision().await.unwrap();
+        let now = kit.store.revisions().current().await.unwrap();
         assert!(now.number > last.number, "{what}");
-        let changed = kit.store.changed_accounts(last, now).await.unwrap();
+        let changed = kit
+            .store
+            .revisions()
+            .changed_accounts(last, now)
+            .await
+            .unwrap();
         assert_eq!(changed, Some([id].into()), "{what}");
         last = now;
     };
     raised("create_account").await;
     kit.store
-        .set_account_status(id, AccountStatus::Restricted, domain::Queued::Hold, by(NOW))
+        .accounts()
+        .set_status(id, AccountStatus::Restricted, domain::Queued::Hold, by(NOW))
         .await
         .unwrap();
     raised("set_account_status").await;
     kit.store
+        .accounts()
         .set_verification(id, Verification::Verified, by(NOW))
         .await
         .unwrap();
     raised("set_verification").await;
     kit.store
-        .add_callback_secret(secret(id, 1, NOW), 0..=0, NOW, by(NOW))
+        .callback_secrets()
+        .add(secret(id, 1, NOW), 0..=0, NOW, by(NOW))
         .await
         .unwrap();
     raised("add_callback_secret").await;
     kit.store
-        .revoke_callback_secrets(id, None, by(NOW))
+        .callback_secrets()
+        .revoke(id, None, by(NOW))
         .await
         .unwrap();
     raised("revoke_callback_secrets").await;
     kit.store
-        .add_token(token(id, "t1", NOW), [1; 32], by(NOW))
+        .tokens()
+        .add(token(id, "t1", NOW), [1; 32], by(NOW))
         .await
         .unwrap();
     raised("add_token").await;
-    kit.store.revoke_token("t1", by(NOW)).await.unwrap();
+    kit.store.tokens().revoke("t1", by(NOW)).await.unwrap();
     raised("revoke_token").await;
     kit.store
-        .add_sender(id, sender("Acme"), by(NOW))
+        .senders()
+        .add(id, sender("Acme"), by(NOW))
         .await
         .unwrap();
     raised("add_sender").await;
     kit.store
-        .set_sender_status(id, "Acme", SenderStatus::Suspended, None, by(NOW))
+        .senders()
+        .set_status(id, "Acme", SenderStatus::Suspended, None, by(NOW))
         .await
         .unwrap();
     raised("set_sender_status").await;
@@ -167,28 +192,30 @@ pub(crate) fn token(account: AccountId, id: &str, created_at_ms: i64) -> TokenIn
 
 async fn a_token_opens_its_account_until_it_is_revoked(kit: &Kit) {
     let (id, hash) = (kit.account(0).await, [7; 32]);
-    assert_eq!(kit.store.token_account(&hash).await.unwrap(), None);
+    assert_eq!(kit.store.tokens().account_of(&hash).await.unwrap(), None);
     kit.store
-        .add_token(token(id, "t", NOW), hash, by(NOW))
+        .tokens()
+        .add(token(id, "t", NOW), hash, by(NOW))
         .await
         .unwrap();
     assert_eq!(
-        kit.store.token_account(&hash).await.unwrap(),
+        kit.store.tokens().account_of(&hash).await.unwrap(),
         Some((id, "t".to_owned(), Terms::default()))
     );
-    assert!(kit.store.revoke_token("t", by(NOW + 1)).await.unwrap());
-    assert_eq!(kit.store.token_account(&hash).await.unwrap(), None);
+    assert!(kit.store.tokens().revoke("t", by(NOW + 1)).await.unwrap());
+    assert_eq!(kit.store.tokens().account_of(&hash).await.unwrap(), None);
     assert!(
-        !kit.store.revoke_token("t", by(NOW + 2)).await.unwrap(),
+        !kit.store.tokens().revoke("t", by(NOW + 2)).await.unwrap(),
         "once is enough"
     );
-    assert!(!kit.store.revoke_token("unknown", by(NOW)).await.unwrap());
-    let listed = kit.store.tokens(None, None, 9).await.unwrap();
+    assert!(!kit.store.tokens().revoke("unknown", by(NOW)).await.unwrap());
+    let listed = kit.store.tokens().list(None, None, 9).await.unwrap();
     assert_eq!(listed[0].revoked_at_ms, Some(NOW + 1));
     let nobody = AccountId(fresh());
     assert!(
         kit.store
-            .add_token(token(nobody, "n", NOW), [8; 32], by(NOW))
+            .tokens()
+            .add(token(nobody, "n", NOW), [8; 32], by(NOW))
             .await
             .is_err()
     );
@@ -205,14 +232,18 @@ async fn a_token_keeps_its_terms(kit: &Kit) {
         ..token(id, "t", NOW)
     };
     kit.store
-        .add_token(token.clone(), hash, by(NOW))
+        .tokens()
+        .add(token.clone(), hash, by(NOW))
         .await
         .unwrap();
     assert_eq!(
-        kit.store.token_account(&hash).await.unwrap(),
+        kit.store.tokens().account_of(&hash).await.unwrap(),
         Some((id, "t".to_owned(), terms))
     );
-    assert_eq!(kit.store.tokens(Some(id), None, 9).await.unwrap(), [token]);
+    assert_eq!(
+        kit.store.tokens().list(Some(id), None, 9).await.unwrap(),
+        [token]
+    );
 }
 
 async fn tokens_are_listed_by_account_newest_first(kit: &Kit) {
@@ -226,11 +257,12 @@ async fn tokens_are_listed_by_account_newest_first(kit: &Kit) {
     for (count, token) in tokens.iter().rev().enumerate() {
         let hash = [u8::try_from(count).unwrap(); 32];
         kit.store
-            .add_token(token.clone(), hash, by(NOW))
+            .tokens()
+            .add(token.clone(), hash, by(NOW))
             .await
             .unwrap();
     }
-    let listed = async |account| kit.store.tokens(account, None, 9).await.unwrap();
+    let listed = async |account| kit.store.tokens().list(account, None, 9).await.unwrap();
     assert_eq!(listed(None).await, tokens);
     assert_eq!(listed(Some(older)).await, tokens[1..]);
 }
@@ -251,24 +283,30 @@ async fn a_secret_is_added_up_to_the_limit_of_the_account(kit: &Kit) {
     let add = async |secret, others| {
         let added = kit
             .store
-            .add_callback_secret(secret, others, NOW + 99, by(NOW));
+            .callback_secrets()
+            .add(secret, others, NOW + 99, by(NOW));
         added.await.unwrap()
     };
     let first = secret(one, 1, NOW);
     assert_eq!(add(first.clone(), 1..=3).await, 0, "there is none");
-    assert_eq!(kit.store.all_callback_secrets().await.unwrap(), []);
+    assert_eq!(kit.store.callback_secrets().all().await.unwrap(), []);
     assert_eq!(add(first.clone(), 0..=0).await, 0);
     assert_eq!(add(secret(one, 2, NOW), 0..=0).await, 1, "there is one");
     let other = secret(two, 1, NOW + 1);
     assert_eq!(add(other.clone(), 0..=0).await, 0, "of another account");
-    let all = kit.store.all_callback_secrets().await.unwrap();
+    let all = kit.store.callback_secrets().all().await.unwrap();
     assert!(all.len() == 2 && all.contains(&first) && all.contains(&other));
-    let of_two = kit.store.callback_secrets(NOW, Some(two), None, 9).await;
+    let of_two = kit
+        .store
+        .callback_secrets()
+        .list(NOW, Some(two), None, 9)
+        .await;
     assert_eq!(of_two.unwrap(), [other]);
     let nobody = secret(AccountId(fresh()), 1, NOW);
     let added = kit
         .store
-        .add_callback_secret(nobody, 0..=0, NOW, by(NOW))
+        .callback_secrets()
+        .add(nobody, 0..=0, NOW, by(NOW))
         .await;
     assert!(added.is_err());
 }
@@ -279,19 +317,21 @@ async fn of_first_secrets_added_at_once_one_is_kept(kit: &Kit) {
     for byte in 1..=8 {
         let store = kit.store.clone();
         adding.spawn(async move {
-            let added = store.add_callback_secret(secret(id, byte, NOW), 0..=0, NOW, by(NOW));
+            let added = store
+                .callback_secrets()
+                .add(secret(id, byte, NOW), 0..=0, NOW, by(NOW));
             added.await.unwrap()
         });
     }
     let had = adding.join_all().await;
     assert_eq!(had.iter().filter(|&&had| had == 0).count(), 1, "{had:?}");
-    assert_eq!(kit.store.all_callback_secrets().await.unwrap().len(), 1);
+    assert_eq!(kit.store.callback_secrets().all().await.unwrap().len(), 1);
 }
 
 async fn a_secret_that_is_replaced_ends_and_goes_with_the_next_change(kit: &Kit) {
     let id = kit.account(0).await;
     let ends = async || {
-        let all = kit.store.all_callback_secrets().await.unwrap();
+        let all = kit.store.callback_secrets().all().await.unwrap();
         let ends = all.iter().map(|secret| secret.signing.ends_at_ms);
         ends.collect::<Vec<_>>()
     };
@@ -303,7 +343,8 @@ async fn a_secret_that_is_replaced_ends_and_goes_with_the_next_change(kit: &Kit)
     ] {
         let added =
             kit.store
-                .add_callback_secret(secret(id, byte, at_ms), 0..=3, at_ms + 50, by(at_ms));
+                .callback_secrets()
+                .add(secret(id, byte, at_ms), 0..=3, at_ms + 50, by(at_ms));
         assert_eq!(added.await.unwrap(), had);
         assert_eq!(ends().await, ending);
     }
@@ -313,20 +354,23 @@ async fn secrets_are_revoked_one_by_one_or_all_of_an_account(kit: &Kit) {
     let (one, two) = (kit.account(0).await, kit.account(0).await);
     let secrets = [(one, 1), (one, 2), (one, 3), (two, 1)];
     for ((account, byte), at_ms) in secrets.into_iter().zip(NOW..) {
-        let added =
-            kit.store
-                .add_callback_secret(secret(account, byte, at_ms), 0..=2, NOW + 99, by(NOW));
+        let added = kit.store.callback_secrets().add(
+            secret(account, byte, at_ms),
+            0..=2,
+            NOW + 99,
+            by(NOW),
+        );
         added.await.unwrap();
     }
     let revoke = async |account, id: Option<&str>| {
-        let revoked = kit.store.revoke_callback_secrets(account, id, by(NOW));
+        let revoked = kit.store.callback_secrets().revoke(account, id, by(NOW));
         revoked.await.unwrap()
     };
     let id = secret(one, 2, NOW).signing.secret.id();
     assert_eq!(revoke(one, Some(&id)).await, 1);
     assert_eq!(revoke(one, Some(&id)).await, 0);
     assert_eq!(revoke(one, None).await, 2);
-    assert_eq!(kit.store.all_callback_secrets().await.unwrap().len(), 1);
+    assert_eq!(kit.store.callback_secrets().all().await.unwrap().len(), 1);
 }
 
 pub(crate) fn sender(name: &str) -> SenderId {
@@ -344,30 +388,34 @@ async fn a_sender_id_is_registered_once_however_it_is_written(kit: &Kit) {
     let (id, other) = (kit.account(0).await, kit.account(0).await);
     assert!(
         kit.store
-            .add_sender(id, sender("Acme"), by(NOW))
+            .senders()
+            .add(id, sender("Acme"), by(NOW))
             .await
             .unwrap()
     );
     assert!(
         !kit.store
-            .add_sender(id, sender("ACME"), by(NOW))
+            .senders()
+            .add(id, sender("ACME"), by(NOW))
             .await
             .unwrap()
     );
     assert!(
         kit.store
-            .add_sender(other, sender("ACME"), by(NOW))
+            .senders()
+            .add(other, sender("ACME"), by(NOW))
             .await
             .unwrap()
     );
     assert!(
         kit.store
-            .add_sender(id, sender("Abc"), by(NOW + 1))
+            .senders()
+            .add(id, sender("Abc"), by(NOW + 1))
             .await
             .unwrap()
     );
     let names = async |account| -> Vec<String> {
-        let senders = kit.store.senders(account, None, 9).await.unwrap();
+        let senders = kit.store.senders().list(account, None, 9).await.unwrap();
         senders.into_iter().map(|found| found.sender.name).collect()
     };
     assert_eq!(names(Some(id)).await, ["Abc", "Acme"]);
@@ -382,18 +430,20 @@ async fn a_sender_id_keeps_its_approval_and_its_rejection(kit: &Kit) {
         ..sender("Demo")
     };
     kit.store
-        .add_sender(id, approved.clone(), by(NOW))
+        .senders()
+        .add(id, approved.clone(), by(NOW))
         .await
         .unwrap();
-    assert_eq!(kit.store.senders_of(id).await.unwrap(), [approved]);
+    assert_eq!(kit.store.senders().of(id).await.unwrap(), [approved]);
     let set = async |status, reason: Option<&str>, at_ms| {
         assert!(
             kit.store
-                .set_sender_status(id, "DEMO", status, reason, by(at_ms))
+                .senders()
+                .set_status(id, "DEMO", status, reason, by(at_ms))
                 .await
                 .unwrap()
         );
-        let found = kit.store.sender(id, "DEmo").await.unwrap();
+        let found = kit.store.senders().find(id, "DEmo").await.unwrap();
         let sender = found.unwrap().sender;
         assert_eq!(sender.status, status);
         (sender.approved_at_ms, sender.rejection_reason)
@@ -406,6 +456,7 @@ async fn a_sender_id_keeps_its_approval_and_its_rejection(kit: &Kit) {
     );
     let unknown = kit
         .store
-        .set_sender_status(id, "Nix", SenderStatus::Approved, None, by(NOW));
+        .senders()
+        .set_status(id, "Nix", SenderStatus::Approved, None, by(NOW));
     assert!(!unknown.await.unwrap());
 }

@@ -33,7 +33,12 @@ fn line(entry: &AuditEntry) -> String {
 }
 
 async fn lines(kit: &Kit, account: AccountId) -> Vec<String> {
-    let entries = kit.store.audit(Some(account), None, 100).await.unwrap();
+    let entries = kit
+        .store
+        .audit()
+        .list(Some(account), None, 100)
+        .await
+        .unwrap();
     entries.iter().rev().map(line).collect()
 }
 
@@ -76,32 +81,47 @@ fn secret(account: AccountId) -> CallbackSecret {
 /// Makes each change that there is of an account, but for replays, which need callbacks.
 async fn change_everything(kit: &Kit, id: AccountId) {
     let store = &kit.store;
-    store.create_account(account(id), by(NOW)).await.unwrap();
+    store.accounts().create(account(id), by(NOW)).await.unwrap();
     let status = AccountStatus::Restricted;
     assert!(
         store
-            .set_account_status(id, status, domain::Queued::Hold, by(NOW))
+            .accounts()
+            .set_status(id, status, domain::Queued::Hold, by(NOW))
             .await
             .unwrap()
     );
     let level = Verification::Verified;
-    assert!(store.set_verification(id, level, by(NOW)).await.unwrap());
-    store.add_token(token(id), [1; 32], by(NOW)).await.unwrap();
-    assert!(store.revoke_token("tok_1", by(NOW)).await.unwrap());
-    assert!(store.add_sender(id, sender(), by(NOW)).await.unwrap());
+    assert!(
+        store
+            .accounts()
+            .set_verification(id, level, by(NOW))
+            .await
+            .unwrap()
+    );
+    store
+        .tokens()
+        .add(token(id), [1; 32], by(NOW))
+        .await
+        .unwrap();
+    assert!(store.tokens().revoke("tok_1", by(NOW)).await.unwrap());
+    assert!(store.senders().add(id, sender(), by(NOW)).await.unwrap());
     for (status, reason) in [
         (SenderStatus::Approved, None),
         (SenderStatus::Rejected, Some("Call 08031234567")),
         (SenderStatus::Suspended, None),
     ] {
-        let set = store.set_sender_status(id, "ACME", status, reason, by(NOW));
+        let set = store
+            .senders()
+            .set_status(id, "ACME", status, reason, by(NOW));
         assert!(set.await.unwrap());
     }
     let entry = credit(id, Component::SmsWallet, 5, "08031234567");
-    store.credit(entry, by(NOW)).await.unwrap();
-    let added = store.add_callback_secret(secret(id), 0..=0, NOW, by(NOW));
+    store.wallets().credit(entry, by(NOW)).await.unwrap();
+    let added = store
+        .callback_secrets()
+        .add(secret(id), 0..=0, NOW, by(NOW));
     added.await.unwrap();
-    let revoked = store.revoke_callback_secrets(id, None, by(NOW)).await;
+    let revoked = store.callback_secrets().revoke(id, None, by(NOW)).await;
     assert_eq!(revoked.unwrap(), 1);
 }
 
@@ -136,31 +156,37 @@ async fn an_entry_tells_how_it_was_and_how_it_is(kit: &Kit) {
 async fn what_changes_nothing_has_no_entry(kit: &Kit) {
     let (id, nobody) = (kit.account(5).await, AccountId(fresh()));
     let store = &kit.store;
-    assert!(store.add_sender(id, sender(), by(NOW)).await.unwrap());
-    let before = kit.store.audit(None, None, 100).await.unwrap();
+    assert!(store.senders().add(id, sender(), by(NOW)).await.unwrap());
+    let before = kit.store.audit().list(None, None, 100).await.unwrap();
     let status = AccountStatus::Disabled;
     assert!(
         !store
-            .set_account_status(nobody, status, domain::Queued::Hold, by(NOW))
+            .accounts()
+            .set_status(nobody, status, domain::Queued::Hold, by(NOW))
             .await
             .unwrap()
     );
-    assert!(!store.revoke_token("none", by(NOW)).await.unwrap());
-    assert!(!store.add_sender(id, sender(), by(NOW)).await.unwrap());
-    let set = store.set_sender_status(id, "Nix", SenderStatus::Approved, None, by(NOW));
+    assert!(!store.tokens().revoke("none", by(NOW)).await.unwrap());
+    assert!(!store.senders().add(id, sender(), by(NOW)).await.unwrap());
+    let set = store
+        .senders()
+        .set_status(id, "Nix", SenderStatus::Approved, None, by(NOW));
     assert!(!set.await.unwrap());
-    let revoked = store.revoke_callback_secrets(id, None, by(NOW)).await;
+    let revoked = store.callback_secrets().revoke(id, None, by(NOW)).await;
     assert_eq!(revoked.unwrap(), 0);
-    assert!(store.create_account(account(id), by(NOW)).await.is_err());
+    assert!(store.accounts().create(account(id), by(NOW)).await.is_err());
     let entry = credit(nobody, Component::SmsWallet, 5, "bank-1");
-    store.credit(entry, by(NOW)).await.unwrap();
-    assert_eq!(kit.store.audit(None, None, 100).await.unwrap(), before);
+    store.wallets().credit(entry, by(NOW)).await.unwrap();
+    assert_eq!(
+        kit.store.audit().list(None, None, 100).await.unwrap(),
+        before
+    );
 }
 
 async fn entries_are_listed_latest_first_all_or_of_one_account(kit: &Kit) {
     let (one, two) = (kit.account(5).await, kit.account(5).await);
     let numbers = async |account, limit| {
-        let entries = kit.store.audit(account, None, limit).await.unwrap();
+        let entries = kit.store.audit().list(account, None, limit).await.unwrap();
         let numbers = entries.iter().map(|entry| entry.number);
         numbers.collect::<Vec<_>>()
     };
@@ -175,10 +201,10 @@ async fn entries_made_at_once_are_numbered_without_gaps(kit: &Kit) {
     for count in 0..20 {
         let (store, id) = (kit.store.clone(), kit.account(0).await);
         let entry = credit(id, Component::SmsWallet, 5, &format!("bank-{count}"));
-        credits.spawn(async move { store.credit(entry, by(NOW)).await.unwrap() });
+        credits.spawn(async move { store.wallets().credit(entry, by(NOW)).await.unwrap() });
     }
     credits.join_all().await;
-    let entries = kit.store.audit(None, None, 100).await.unwrap();
+    let entries = kit.store.audit().list(None, None, 100).await.unwrap();
     let numbers: Vec<_> = entries.iter().rev().map(|entry| entry.number).collect();
     assert_eq!(numbers, (1..=40).collect::<Vec<_>>());
 }
@@ -201,10 +227,10 @@ async fn a_configuration_is_audited_where_it_differs_from_the_last(kit: &Kit) {
         (json!({}), true),
         (json!({}), false),
     ] {
-        let configured = kit.store.configure_limits(limits, by(NOW)).await;
+        let configured = kit.store.settings().configure_limits(limits, by(NOW)).await;
         assert_eq!(configured.unwrap(), told);
     }
-    let all = kit.store.audit(None, None, 9).await.unwrap();
+    let all = kit.store.audit().list(None, None, 9).await.unwrap();
     let all: Vec<_> = all.iter().rev().map(line).collect();
     insta::assert_snapshot!(all.join("\n"), @r#"
     1 cli:ada limits.configure : null -> {"quiet_hours":{"otp":"20:00-08:00"}}

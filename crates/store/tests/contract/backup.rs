@@ -42,7 +42,7 @@ impl Shelf {
     }
 
     async fn restore(&self) -> Result<store::Verification, BackupError> {
-        Store::restore(&self.backup(), &self.directory()).await
+        store::restore(&self.backup(), &self.directory()).await
     }
 }
 
@@ -88,7 +88,7 @@ fn data_dir(kit: &Kit) -> PathBuf {
 async fn a_backup_and_its_restore_show_one_moment() {
     let (kit, shelf) = (kit().await, Shelf::new());
     let before = contents_of(&data_dir(&kit).join("ogene.db"));
-    let written = kit.store.backup(&shelf.backup()).await.unwrap();
+    let written = kit.store.upkeep().backup(&shelf.backup()).await.unwrap();
     let account = kit.account(100).await;
     kit.accept(&sending(account).message(&kit.store)).await;
 
@@ -105,10 +105,10 @@ async fn a_backup_and_its_restore_show_one_moment() {
     let store = Store::open(&Target::Directory(shelf.directory()))
         .await
         .unwrap();
-    assert_eq!(store.verify().await.unwrap(), written);
+    assert_eq!(store.upkeep().verify().await.unwrap(), written);
     let mut orphans = 0;
     for bucket in store.buckets() {
-        orphans += store.orphans(CARRIER, bucket).await.unwrap().len();
+        orphans += store.queues().orphans(CARRIER, bucket).await.unwrap().len();
     }
     assert!(orphans > 0, "what was in hand is found as after a crash");
     store.close().await;
@@ -121,7 +121,7 @@ async fn a_backup_needs_no_turn_of_the_writer() {
     let writer = sqlite(&data_dir(&kit));
     let begun = "begin immediate; insert into marks values ('begun', 1)";
     writer.execute_batch(begun).unwrap();
-    kit.store.backup(&shelf.backup()).await.unwrap();
+    kit.store.upkeep().backup(&shelf.backup()).await.unwrap();
     writer.execute_batch("commit").unwrap();
     let contents = contents_of(&shelf.backup());
     assert!(!contents.iter().any(|row| row.contains("begun")));
@@ -131,9 +131,9 @@ async fn a_backup_needs_no_turn_of_the_writer() {
 #[tokio::test]
 async fn nothing_is_overwritten() {
     let (kit, shelf) = (kit().await, Shelf::new());
-    kit.store.backup(&shelf.backup()).await.unwrap();
+    kit.store.upkeep().backup(&shelf.backup()).await.unwrap();
     let before = contents_of(&shelf.backup());
-    let again = kit.store.backup(&shelf.backup()).await;
+    let again = kit.store.upkeep().backup(&shelf.backup()).await;
     assert!(matches!(again, Err(BackupError::Exists(_))), "{again:?}");
     assert_eq!(contents_of(&shelf.backup()), before);
     fs::create_dir(shelf.directory()).unwrap();
@@ -169,11 +169,11 @@ async fn a_killed_backup_is_resumed_and_a_running_one_is_not() {
     }
     let other = File::open(shelf.0.path().join("backup.db.partial")).unwrap();
     other.lock().unwrap();
-    let busy = kit.store.backup(&shelf.backup()).await;
+    let busy = kit.store.upkeep().backup(&shelf.backup()).await;
     assert!(matches!(busy, Err(BackupError::Busy(_))), "{busy:?}");
     assert!(shelf.files().contains(&"backup.db.partial".to_owned()));
     drop(other);
-    kit.store.backup(&shelf.backup()).await.unwrap();
+    kit.store.upkeep().backup(&shelf.backup()).await.unwrap();
     shelf.restore().await.unwrap();
     assert_eq!(shelf.files(), ["backup.db", "ogene.db"]);
     let before = contents_of(&data_dir(&kit).join("ogene.db"));
@@ -209,7 +209,7 @@ async fn a_foreign_newer_or_broken_backup_is_refused_cleanly() {
         assert!(matches!(refused().await, BackupError::Foreign));
     }
     fs::remove_file(&file).unwrap();
-    kit.store.backup(&file).await.unwrap();
+    kit.store.upkeep().backup(&file).await.unwrap();
     let whole = fs::read(&file).unwrap();
     fs::write(&file, &whole[..whole.len() / 2]).unwrap();
     assert!(matches!(
@@ -234,7 +234,7 @@ async fn a_foreign_newer_or_broken_backup_is_refused_cleanly() {
 async fn books_that_do_not_add_up_are_neither_backed_up_nor_restored() {
     const SPENT: &str = "update wallets set sms_wallet = sms_wallet - 1";
     let (kit, shelf) = (kit().await, Shelf::new());
-    kit.store.backup(&shelf.backup()).await.unwrap();
+    kit.store.upkeep().backup(&shelf.backup()).await.unwrap();
     change(&shelf.backup(), SPENT);
     let restored = shelf.restore().await;
     assert!(matches!(
@@ -244,7 +244,7 @@ async fn books_that_do_not_add_up_are_neither_backed_up_nor_restored() {
     assert_eq!(shelf.files(), ["backup.db"]);
     fs::remove_file(shelf.backup()).unwrap();
     kit.plant(SPENT).await;
-    let written = kit.store.backup(&shelf.backup()).await;
+    let written = kit.store.upkeep().backup(&shelf.backup()).await;
     assert!(matches!(
         written,
         Err(BackupError::Unsound { count: 1, .. })
@@ -257,7 +257,7 @@ async fn books_that_do_not_add_up_are_neither_backed_up_nor_restored() {
 async fn a_database_of_postgresql_is_not_backed_up_here() {
     testkit::needs!(Postgres);
     let (kit, shelf) = (Kit::postgres().await, Shelf::new());
-    let refused = kit.store.backup(&shelf.backup()).await;
+    let refused = kit.store.upkeep().backup(&shelf.backup()).await;
     assert!(matches!(
         refused,
         Err(BackupError::Store(Error::Impossible(_)))
@@ -318,7 +318,7 @@ async fn sqlite_files_made_by_root_belong_to_the_directory_owner() {
     const NOBODY: u32 = 65_534;
     let kit = Kit::sqlite().await;
     let shelf = Shelf::new();
-    kit.store.backup(&shelf.backup()).await.unwrap();
+    kit.store.upkeep().backup(&shelf.backup()).await.unwrap();
     kit.finish().await;
     let made = tempfile::tempdir().unwrap();
     fs::create_dir(shelf.directory()).unwrap();
@@ -347,11 +347,21 @@ async fn a_backup_follows_no_link_at_its_partial_name() {
     fs::write(&victim, "precious").unwrap();
     let partial = shelf.0.path().join("backup.db.partial");
     std::os::unix::fs::symlink(&victim, &partial).unwrap();
-    let refused = kit.store.backup(&shelf.backup()).await.unwrap_err();
+    let refused = kit
+        .store
+        .upkeep()
+        .backup(&shelf.backup())
+        .await
+        .unwrap_err();
     assert!(matches!(refused, BackupError::Exists(_)), "{refused:?}");
     fs::remove_file(&partial).unwrap();
     fs::hard_link(&victim, &partial).unwrap();
-    let refused = kit.store.backup(&shelf.backup()).await.unwrap_err();
+    let refused = kit
+        .store
+        .upkeep()
+        .backup(&shelf.backup())
+        .await
+        .unwrap_err();
     assert!(matches!(refused, BackupError::Exists(_)), "{refused:?}");
     assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
     kit.finish().await;
@@ -368,7 +378,7 @@ async fn a_backup_with_what_is_not_ours_is_not_restored() {
         "drop index ledger_credits",
     ];
     for sql in table {
-        kit.store.backup(&shelf.backup()).await.unwrap();
+        kit.store.upkeep().backup(&shelf.backup()).await.unwrap();
         change(&shelf.backup(), sql);
         let refused = shelf.restore().await.unwrap_err();
         assert!(
@@ -378,7 +388,7 @@ async fn a_backup_with_what_is_not_ours_is_not_restored() {
         assert_eq!(shelf.files(), ["backup.db"], "{sql}");
         fs::remove_file(shelf.backup()).unwrap();
     }
-    kit.store.backup(&shelf.backup()).await.unwrap();
+    kit.store.upkeep().backup(&shelf.backup()).await.unwrap();
     shelf.restore().await.unwrap();
     kit.finish().await;
 }

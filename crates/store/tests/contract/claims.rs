@@ -100,14 +100,14 @@ async fn a_claim_takes_only_what_is_due_and_urgent_enough(kit: &Kit) {
         priority: Priority::Normal,
         ..claim(10)
     };
-    assert!(kit.store.claim(urgent).await.unwrap().is_empty());
+    assert!(kit.store.claims().claim(urgent).await.unwrap().is_empty());
     assert!(kit.claim_elsewhere(10).await.is_empty());
     assert_eq!(kit.claim(10).await.len(), 1);
     let later = Claim {
         now_ms: NOW + 1,
         ..claim(10)
     };
-    assert_eq!(kit.store.claim(later).await.unwrap().len(), 1);
+    assert_eq!(kit.store.claims().claim(later).await.unwrap().len(), 1);
 }
 
 async fn a_claim_takes_never_more_recipients_than_asked(kit: &Kit) {
@@ -198,8 +198,8 @@ async fn batches_that_one_claim_splits_have_ids_of_their_own(kit: &Kit) {
         send(kit, &sending).await;
     }
     let claim = claim(3);
-    let ids = claim.next_id..claim.next_id + i64::try_from(kit.store.split_ids()).unwrap();
-    let claimed = kit.store.claim(claim).await.unwrap();
+    let ids = claim.next_id..claim.next_id + i64::try_from(kit.store.claims().split_ids()).unwrap();
+    let claimed = kit.store.claims().claim(claim).await.unwrap();
     let in_hand: HashSet<i64> = claimed.iter().map(|one| one.batch.id).collect();
     assert_eq!(in_hand.len(), claimed.len());
     let waiting = "select batch_id from batches where claimed_by = 0";
@@ -207,7 +207,11 @@ async fn batches_that_one_claim_splits_have_ids_of_their_own(kit: &Kit) {
     assert!(split.iter().any(|id| ids.contains(id)), "{split:?}");
     assert!(split.iter().all(|id| !in_hand.contains(id)), "{split:?}");
     let batches = claimed.into_iter().map(|one| one.batch).collect();
-    kit.store.release(batches, NOW, None, NOW).await.unwrap();
+    kit.store
+        .claims()
+        .release(batches, NOW, None, NOW)
+        .await
+        .unwrap();
 }
 
 async fn two_claims_never_give_the_same_recipient(kit: &Kit) {
@@ -229,7 +233,11 @@ async fn two_claims_never_give_the_same_recipient(kit: &Kit) {
         tasks.spawn(async move {
             let mut mine = Vec::new();
             loop {
-                let found = store.claim(Claim { node, ..claim(13) }).await.unwrap();
+                let found = store
+                    .claims()
+                    .claim(Claim { node, ..claim(13) })
+                    .await
+                    .unwrap();
                 if found.is_empty() {
                     return mine;
                 }
@@ -281,6 +289,7 @@ async fn released_batches_wait_again(kit: &Kit) {
     .message(&kit.store);
     let claimed = kit.accept_and_claim(&message).await;
     kit.store
+        .claims()
         .release(batches(&claimed), NOW + 5_000, None, NOW)
         .await
         .unwrap();
@@ -289,9 +298,13 @@ async fn released_batches_wait_again(kit: &Kit) {
         now_ms: NOW + 5_000,
         ..claim(10)
     };
-    let again = kit.store.claim(later).await.unwrap();
+    let again = kit.store.claims().claim(later).await.unwrap();
     assert_eq!(numbers(&again), message.draft.recipients);
-    let twice = kit.store.release(batches(&claimed), NOW, None, NOW).await;
+    let twice = kit
+        .store
+        .claims()
+        .release(batches(&claimed), NOW, None, NOW)
+        .await;
     assert!(twice.is_ok(), "nothing is left of it to be given back");
     assert_eq!(kit.numbers("select count(*) from batches").await, [1]);
     assert!(kit.claim(10).await.is_empty(), "it is in hand since");
@@ -302,6 +315,7 @@ async fn a_batch_that_another_node_has_is_not_given_back(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     let lost = kit.accept_and_claim(&message).await;
     kit.store
+        .claims()
         .release(batches(&lost), NOW + 1, None, NOW)
         .await
         .unwrap();
@@ -310,8 +324,9 @@ async fn a_batch_that_another_node_has_is_not_given_back(kit: &Kit) {
         now_ms: NOW + 1,
         ..claim(10)
     };
-    let theirs = kit.store.claim(other).await.unwrap();
+    let theirs = kit.store.claims().claim(other).await.unwrap();
     kit.store
+        .claims()
         .release(batches(&lost), NOW, Some("glo".into()), NOW)
         .await
         .unwrap();
@@ -325,6 +340,7 @@ async fn a_batch_can_go_to_another_carrier(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     let claimed = kit.accept_and_claim(&message).await;
     kit.store
+        .claims()
         .release(batches(&claimed), NOW, Some("glo".into()), NOW)
         .await
         .unwrap();
@@ -345,9 +361,12 @@ async fn faults_are_counted_on_one_carrier(kit: &Kit) {
             ..claim(10)
         };
         let batches = vec![claimed[0].batch.clone()];
-        let released = kit.store.release(batches, NOW, to.map(Into::into), NOW);
+        let released = kit
+            .store
+            .claims()
+            .release(batches, NOW, to.map(Into::into), NOW);
         released.await.unwrap();
-        let again = kit.store.claim(there).await.unwrap();
+        let again = kit.store.claims().claim(there).await.unwrap();
         assert_eq!(again[0].batch.tries, tries, "{to:?}");
     }
 }
@@ -373,9 +392,13 @@ async fn batches_of_nodes_that_are_gone_are_found(kit: &Kit) {
     let base = sending(kit.account(100).await);
     for node in [1, 2] {
         send(kit, &base).await;
-        kit.store.claim(Claim { node, ..claim(10) }).await.unwrap();
+        kit.store
+            .claims()
+            .claim(Claim { node, ..claim(10) })
+            .await
+            .unwrap();
     }
-    kit.store.beat(1, "alive").await.unwrap();
+    kit.store.nodes().beat(1, "alive").await.unwrap();
     send(kit, &base).await;
     let others = kit.orphans(CARRIER).await;
     assert_eq!(
@@ -387,6 +410,7 @@ async fn batches_of_nodes_that_are_gone_are_found(kit: &Kit) {
     );
     assert!(kit.orphans("glo").await.is_empty());
     kit.store
+        .claims()
         .release(batches(&others), NOW, None, NOW)
         .await
         .unwrap();
@@ -401,7 +425,7 @@ async fn carriers_are_known_from_their_batches(kit: &Kit) {
         send(kit, &base).await;
         let claimed = batches(&kit.claim(1).await);
         let carrier = Some(carrier.into());
-        let released = kit.store.release(claimed, NOW, carrier, NOW);
+        let released = kit.store.claims().release(claimed, NOW, carrier, NOW);
         released.await.unwrap();
     }
     send(kit, &base).await;
@@ -453,7 +477,7 @@ async fn who_is_claimed_while_a_sweep_looks_at_the_rest_ends_once(kit: &Kit) {
 }
 
 async fn the_carriers_of_batches_that_are_due_are_known(kit: &Kit) {
-    let due = async |by_ms| kit.store.due_carriers(by_ms).await.unwrap();
+    let due = async |by_ms| kit.store.queues().due_carriers(by_ms).await.unwrap();
     assert_eq!(due(i64::MAX).await, [].into());
     let base = sending(kit.account(100).await);
     for (priority, due_at_ms) in [
@@ -478,11 +502,11 @@ async fn the_carriers_of_batches_that_are_due_are_known(kit: &Kit) {
         now_ms,
         ..claim(10)
     };
-    let claimed = kit.store.claim(first).await.unwrap();
+    let claimed = kit.store.claims().claim(first).await.unwrap();
     assert_eq!(due(NOW + 29).await, [].into(), "it is in hand");
     let batches = claimed.into_iter().map(|one| one.batch).collect();
     let (other, due_ms) = (Some(OTHER_CARRIER.into()), NOW + 25);
-    let given = kit.store.release(batches, due_ms, other, now_ms);
+    let given = kit.store.claims().release(batches, due_ms, other, now_ms);
     given.await.unwrap();
     assert_eq!(due(NOW + 29).await, [OTHER_CARRIER.to_owned()].into());
     let both = [OTHER_CARRIER, CARRIER].map(str::to_owned);
@@ -491,7 +515,7 @@ async fn the_carriers_of_batches_that_are_due_are_known(kit: &Kit) {
         now_ms: NOW + 30,
         ..claim(10)
     };
-    kit.store.claim(next).await.unwrap();
+    kit.store.claims().claim(next).await.unwrap();
     assert_eq!(due(NOW + 39).await, [OTHER_CARRIER.to_owned()].into());
     assert_eq!(due(NOW + 40).await.len(), 2);
 }

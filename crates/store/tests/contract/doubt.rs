@@ -58,7 +58,7 @@ async fn resends(kit: &Kit) -> Vec<Claimed> {
         now_ms: NOW + 10_000,
         ..claim(100)
     };
-    kit.store.claim(later).await.unwrap()
+    kit.store.claims().claim(later).await.unwrap()
 }
 
 async fn what_is_in_doubt_is_told_as_pending(kit: &Kit) {

@@ -147,7 +147,7 @@ async fn kill_callbacks(kit: &Kit, account: AccountId) {
         domain::Environment::Live,
         DEAD_ORIGIN.to_owned(),
     );
-    let due = kit.store.claim_callbacks(of, NOW, 10_000, 1, NOW);
+    let due = kit.store.outbox().claim(of, NOW, 10_000, 1, NOW);
     let dead = due.await.unwrap().into_iter();
     let dead = dead.map(|callback| AttemptOutcome {
         attempted: Some(Attempted {
@@ -158,5 +158,5 @@ async fn kill_callbacks(kit: &Kit, account: AccountId) {
         }),
         ..AttemptOutcome::new(callback, Finished::Dead)
     });
-    kit.store.finish_callbacks(1, dead.collect()).await.unwrap();
+    kit.store.outbox().finish(1, dead.collect()).await.unwrap();
 }

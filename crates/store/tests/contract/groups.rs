@@ -50,7 +50,14 @@ async fn fifty_concurrent_sends_never_overdraw_the_wallet(kit: &Kit) {
     let mut tasks = JoinSet::new();
     for _ in 0..50 {
         let (store, message) = (kit.store.clone(), base.message(&kit.store));
-        tasks.spawn(async move { store.accept(NOW, vec![message]).await.unwrap().remove(0) });
+        tasks.spawn(async move {
+            store
+                .messages()
+                .accept(NOW, vec![message])
+                .await
+                .unwrap()
+                .remove(0)
+        });
     }
     let answers = tasks.join_all().await;
     let accepted = answers
@@ -73,7 +80,14 @@ async fn the_same_send_at_once_from_many_is_accepted_once(kit: &Kit) {
         let mut same = base.message(&kit.store);
         same.draft = message.draft.clone();
         let store = kit.store.clone();
-        tasks.spawn(async move { store.accept(NOW, vec![same]).await.unwrap().remove(0) });
+        tasks.spawn(async move {
+            store
+                .messages()
+                .accept(NOW, vec![same])
+                .await
+                .unwrap()
+                .remove(0)
+        });
     }
     let answers = tasks.join_all().await;
     assert_eq!(
@@ -95,19 +109,21 @@ async fn changes_committed_together_where_one_fails_leave_the_others(kit: &Kit) 
             match index % 4 {
                 // There is such an account: the whole change fails.
                 0 => store
-                    .create_account(account(base.account), by(NOW))
+                    .accounts()
+                    .create(account(base.account), by(NOW))
                     .await
                     .is_ok(),
                 // There is no such account: it has no wallet.
                 1 => {
                     let nobody = sending(AccountId(index)).message(&store);
-                    store.accept(NOW, vec![nobody]).await.is_ok()
+                    store.messages().accept(NOW, vec![nobody]).await.is_ok()
                 }
                 2 => store
-                    .create_account(account(AccountId(1_000_000_000 + index)), by(NOW))
+                    .accounts()
+                    .create(account(AccountId(1_000_000_000 + index)), by(NOW))
                     .await
                     .is_ok(),
-                _ => store.accept(NOW, vec![message]).await.is_ok(),
+                _ => store.messages().accept(NOW, vec![message]).await.is_ok(),
             }
         });
     }
@@ -120,7 +136,7 @@ async fn changes_committed_together_where_one_fails_leave_the_others(kit: &Kit) 
     assert_eq!(done, 20);
     assert_eq!(kit.numbers("select count(*) from messages").await, [10]);
     assert_eq!(kit.numbers("select count(*) from recent_sends").await, [10]);
-    assert_eq!(kit.store.accounts(None, 99).await.unwrap().len(), 11);
+    assert_eq!(kit.store.accounts().list(None, 99).await.unwrap().len(), 11);
     assert_eq!(kit.balance(base.account).await, naira(940));
 }
 
@@ -132,10 +148,16 @@ async fn what_was_accepted_is_there_after_closing_and_opening_again(kit: &Kit) {
     kit.accept(&base.message(&kit.store)).await;
     let again = Store::open(&kit.target).await.unwrap();
     assert_eq!(
-        again.wallet(base.account).await.unwrap().unwrap().total(),
+        again
+            .wallets()
+            .find(base.account)
+            .await
+            .unwrap()
+            .unwrap()
+            .total(),
         naira(82)
     );
-    let claimed = again.claim(super::kit::claim(10)).await.unwrap();
+    let claimed = again.claims().claim(super::kit::claim(10)).await.unwrap();
     assert_eq!(claimed[0].batch.recipients.len(), 3);
     again.close().await;
     assert!(kit.claim(10).await.is_empty(), "two of us on one database");
@@ -147,10 +169,11 @@ async fn a_closed_store_says_so(kit: &Kit) {
     other.close().await;
     other.ended().await;
     let error: Error = other
+        .messages()
         .accept(NOW, vec![sending(id).message(&other)])
         .await
         .unwrap_err();
     assert!(error.is_unavailable(), "{error}");
-    let error = other.wallet(id).await.unwrap_err();
+    let error = other.wallets().find(id).await.unwrap_err();
     assert!(error.is_unavailable(), "{error}");
 }

@@ -27,9 +27,14 @@ const RACE: Duration = Duration::from_secs(8);
 async fn set(kit: &Kit, account: AccountId, status: AccountStatus, queued: Queued) -> Settled {
     let set = kit
         .store
-        .set_account_status(account, status, queued, by(NOW));
+        .accounts()
+        .set_status(account, status, queued, by(NOW));
     assert!(set.await.unwrap());
-    kit.store.settle_queued(account, NOW).await.unwrap()
+    kit.store
+        .held_batches()
+        .settle_queued(account, NOW)
+        .await
+        .unwrap()
 }
 
 async fn disable(kit: &Kit, account: AccountId, queued: Queued) -> Settled {
@@ -56,17 +61,24 @@ async fn callbacks(kit: &Kit) -> i64 {
 /// Settles what came to be held, as a node does from time to time.
 async fn sweep(kit: &Kit, account: AccountId) -> Settled {
     let bucket = kit.store.bucket_of(account);
-    kit.store.settle_held(bucket, NOW).await.unwrap()
+    kit.store
+        .held_batches()
+        .settle_held(bucket, NOW)
+        .await
+        .unwrap()
 }
 
 async fn the_choice_for_what_is_queued_is_kept_until_it_is_active(kit: &Kit) {
     let account = kit.account(0).await;
     for queued in [Queued::Hold, Queued::Cancel] {
         disable(kit, account, queued).await;
-        let holds = kit.store.holds().await.unwrap();
+        let holds = kit.store.accounts().holds().await.unwrap();
         assert_eq!(holds.get(&account), Some(&queued));
         set(kit, account, AccountStatus::Active, Queued::Send).await;
-        assert_eq!(kit.store.holds().await.unwrap().get(&account), None);
+        assert_eq!(
+            kit.store.accounts().holds().await.unwrap().get(&account),
+            None
+        );
     }
 }
 
@@ -122,7 +134,11 @@ async fn what_comes_back_to_the_queue_does_not_escape_the_hold(kit: &Kit) {
     kit.report(report(vec![put_back(&reported[0])], vec![]))
         .await;
     let batches = released.into_iter().map(|one| one.batch).collect();
-    kit.store.release(batches, NOW, None, NOW).await.unwrap();
+    kit.store
+        .claims()
+        .release(batches, NOW, None, NOW)
+        .await
+        .unwrap();
     assert!(kit.move_elsewhere(moved).await.is_empty());
     assert!(kit.claim(1_000).await.is_empty());
     assert!(kit.claim(1_000).await.is_empty());
@@ -238,7 +254,7 @@ async fn a_recipient_is_either_sent_or_refunded_when_both_race(kit: &Kit) {
                     next_id,
                     ..claim(3)
                 };
-                claimed.extend(kit.store.claim(some).await.unwrap());
+                claimed.extend(kit.store.claims().claim(some).await.unwrap());
                 tokio::task::yield_now().await;
             }
             claimed

@@ -126,7 +126,8 @@ async fn customers(kit: &Kit, accounts: &[AccountId]) {
             revoked_at_ms: None,
         };
         kit.store
-            .add_token(token, hash(index), by(NOW))
+            .tokens()
+            .add(token, hash(index), by(NOW))
             .await
             .unwrap();
         let name = format!("Shop {index}");
@@ -138,14 +139,15 @@ async fn customers(kit: &Kit, accounts: &[AccountId]) {
             approved_at_ms: None,
             rejection_reason: None,
         };
-        assert!(kit.store.add_sender(id, sender, by(NOW)).await.unwrap());
+        assert!(kit.store.senders().add(id, sender, by(NOW)).await.unwrap());
         let status = SenderStatus::ALL[index % SenderStatus::ALL.len()];
         let set = kit
             .store
-            .set_sender_status(id, &name, status, Some("Unclear"), by(NOW));
+            .senders()
+            .set_status(id, &name, status, Some("Unclear"), by(NOW));
         assert!(set.await.unwrap());
     }
-    assert!(kit.store.revoke_token("tok-1", by(NOW)).await.unwrap());
+    assert!(kit.store.tokens().revoke("tok-1", by(NOW)).await.unwrap());
     for (byte, others) in [(1, 0..=0), (2, 1..=1)] {
         let secret = CallbackSecret {
             account: accounts[0],
@@ -157,7 +159,8 @@ async fn customers(kit: &Kit, accounts: &[AccountId]) {
         };
         let added = kit
             .store
-            .add_callback_secret(secret, others, NOW + 9, by(NOW));
+            .callback_secrets()
+            .add(secret, others, NOW + 9, by(NOW));
         added.await.unwrap();
     }
 }
@@ -297,14 +300,15 @@ async fn everything_is_moved_once_and_equal() {
 async fn tokens_are_as_before(source: &Source, store: &Store) {
     assert_eq!(
         store
-            .token_account(&hash(0))
+            .tokens()
+            .account_of(&hash(0))
             .await
             .unwrap()
             .map(|(account, _, terms)| (account, terms)),
         Some((source.accounts[0], terms(0)))
     );
     assert_eq!(
-        store.token_account(&hash(1)).await.unwrap(),
+        store.tokens().account_of(&hash(1)).await.unwrap(),
         None,
         "revoked"
     );
@@ -360,7 +364,7 @@ async fn what_was_in_flight_goes_on() {
     );
     assert_eq!(target.statuses(message(Fate::Doubted)).await[0], done);
 
-    let due = store.due_origins(NOW, None, 1_000).await.unwrap();
+    let due = store.outbox().due_origins(NOW, None, 1_000).await.unwrap();
     assert!(
         due.found
             .iter()
@@ -370,7 +374,7 @@ async fn what_was_in_flight_goes_on() {
         now_ms: NOW + 2 * DAY,
         ..claim(1_000)
     };
-    let waiting = store.claim(later).await.unwrap();
+    let waiting = store.claims().claim(later).await.unwrap();
     let waits = |message: &NewMessage| {
         waiting
             .iter()

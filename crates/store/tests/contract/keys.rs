@@ -50,12 +50,20 @@ fn send(kit: &Kit, account: AccountId, name: &str, request: u8) -> NewMessage {
 
 async fn kept(kit: &Kit, account: AccountId, name: &str) -> Option<KeptAnswer> {
     let name = key(name);
-    let kept = kit.store.kept_answer(account, Environment::Live, &name);
+    let kept = kit
+        .store
+        .messages()
+        .kept_answer(account, Environment::Live, &name);
     kept.await.unwrap()
 }
 
 async fn at(kit: &Kit, now_ms: i64, message: NewMessage) -> Accepted {
-    let mut answers = kit.store.accept(now_ms, vec![message]).await.unwrap();
+    let mut answers = kit
+        .store
+        .messages()
+        .accept(now_ms, vec![message])
+        .await
+        .unwrap();
     answers.pop().unwrap()
 }
 
@@ -167,7 +175,7 @@ async fn old_answers_are_removed_in_steps(kit: &Kit) {
 async fn a_key_that_comes_twice_in_a_group_is_in_use(kit: &Kit) {
     let id = kit.account(100).await;
     let group = vec![send(kit, id, "one", 1), send(kit, id, "one", 1)];
-    let answers = kit.store.accept(NOW, group).await.unwrap();
+    let answers = kit.store.messages().accept(NOW, group).await.unwrap();
     let in_use = Accepted::No(Refusal::KeyInUse { retry_after_s: 1 });
     assert_eq!(answers, [yes(94), in_use]);
 }
@@ -184,7 +192,14 @@ async fn requests_at_once_with_one_key_commit_once(kit: &Kit) {
             };
             let message = keyed(base.message(&kit.store), "one", 1);
             let store = kit.store.clone();
-            running.spawn(async move { store.accept(NOW, vec![message]).await.unwrap().pop() });
+            running.spawn(async move {
+                store
+                    .messages()
+                    .accept(NOW, vec![message])
+                    .await
+                    .unwrap()
+                    .pop()
+            });
         }
         let answers: Vec<_> = running.join_all().await.into_iter().flatten().collect();
         let made = answers
@@ -209,6 +224,12 @@ async fn a_failed_commit_keeps_no_answer(kit: &Kit) {
         ..message
     };
     let failing = keyed(taken_id, "one", 1);
-    assert!(kit.store.accept(NOW, vec![failing]).await.is_err());
+    assert!(
+        kit.store
+            .messages()
+            .accept(NOW, vec![failing])
+            .await
+            .is_err()
+    );
     assert_eq!(kit.accept(&send(kit, id, "one", 1)).await, yes(88));
 }

@@ -161,7 +161,7 @@ impl Kit {
     pub(crate) async fn expire(&self, expiry: &Expiry) -> (Settled, bool) {
         let (mut all, mut any_more) = (Settled::default(), false);
         for bucket in self.store.buckets() {
-            let (settled, more) = self.store.expire(bucket, expiry).await.unwrap();
+            let (settled, more) = self.store.sweep().expire(bucket, expiry).await.unwrap();
             all.outcomes.extend(settled.outcomes);
             all.callbacks.extend(settled.callbacks);
             all.work.extend(settled.work);
@@ -176,6 +176,7 @@ impl Kit {
         for bucket in self.store.buckets() {
             more |= self
                 .store
+                .sweep()
                 .tidy(bucket, now_ms, now_ms - DAY_MS)
                 .await
                 .unwrap();
@@ -186,7 +187,7 @@ impl Kit {
     pub(crate) async fn orphans(&self, carrier: &str) -> Vec<Claimed> {
         let mut all = Vec::new();
         for bucket in self.store.buckets() {
-            all.extend(self.store.orphans(carrier, bucket).await.unwrap());
+            all.extend(self.store.queues().orphans(carrier, bucket).await.unwrap());
         }
         all
     }
@@ -195,7 +196,7 @@ impl Kit {
     pub(crate) async fn batch_carriers(&self) -> Vec<String> {
         let mut all = BTreeSet::new();
         for bucket in self.store.buckets() {
-            all.extend(self.store.batch_carriers(bucket).await.unwrap());
+            all.extend(self.store.queues().carriers(bucket).await.unwrap());
         }
         all.into_iter().collect()
     }
@@ -203,7 +204,7 @@ impl Kit {
     pub(crate) async fn late_batches(&self, now_ms: i64) -> Vec<Claimed> {
         let mut all = Vec::new();
         for bucket in self.store.buckets() {
-            all.extend(self.store.late_batches(bucket, now_ms).await.unwrap());
+            all.extend(self.store.queues().late(bucket, now_ms).await.unwrap());
         }
         all
     }
@@ -211,7 +212,7 @@ impl Kit {
     pub(crate) async fn free_callbacks(&self, now_ms: i64) -> u64 {
         let mut freed = 0;
         for bucket in self.store.buckets() {
-            freed += self.store.free_callbacks(bucket, now_ms).await.unwrap();
+            freed += self.store.outbox().free(bucket, now_ms).await.unwrap();
         }
         freed
     }
@@ -220,7 +221,7 @@ impl Kit {
     pub(crate) async fn queue_depths(&self, until_ms: i64) -> BTreeMap<String, [i64; 2]> {
         let mut depths = BTreeMap::new();
         for bucket in self.store.buckets() {
-            let queues = self.store.queue_depths(bucket, until_ms).await.unwrap();
+            let queues = self.store.queues().depths(bucket, until_ms).await.unwrap();
             for (carrier, depth, held) in queues {
                 let [all, of_them] = depths.entry(carrier).or_default();
                 (*all, *of_them) = (*all + depth, *of_them + held);
@@ -232,7 +233,7 @@ impl Kit {
     pub(crate) async fn doubt_counts(&self) -> BTreeMap<String, i64> {
         let mut counts = BTreeMap::new();
         for bucket in self.store.buckets() {
-            for (carrier, count) in self.store.doubt_counts(bucket).await.unwrap() {
+            for (carrier, count) in self.store.queues().doubt_counts(bucket).await.unwrap() {
                 *counts.entry(carrier).or_default() += count;
             }
         }
@@ -242,7 +243,7 @@ impl Kit {
     pub(crate) async fn callback_counts(&self) -> HashMap<String, i64> {
         let mut counts = HashMap::new();
         for bucket in self.store.buckets() {
-            for (state, count) in self.store.callback_counts(bucket).await.unwrap() {
+            for (state, count) in self.store.outbox().counts(bucket).await.unwrap() {
                 *counts.entry(state).or_default() += count;
             }
         }
@@ -256,7 +257,7 @@ impl Kit {
     /// Ends a test: whatever it did, the database must be sound.
     pub(crate) async fn finish(self) {
         if !self.faulty.load(Ordering::Relaxed) {
-            let verification = self.store.verify().await.unwrap();
+            let verification = self.store.upkeep().verify().await.unwrap();
             assert_eq!(verification.violations, Vec::<String>::new());
         }
         self.store.close().await;
@@ -329,7 +330,8 @@ impl Kit {
     pub(crate) async fn account(&self, naira: i64) -> AccountId {
         let id = AccountId(fresh() * 100 + 42);
         self.store
-            .create_account(account(id), by(NOW))
+            .accounts()
+            .create(account(id), by(NOW))
             .await
             .unwrap();
         if naira > 0 {
@@ -354,18 +356,29 @@ impl Kit {
     pub(crate) async fn credit(&self, account: AccountId, component: Component, naira: i64) {
         let entry = credit(account, component, naira, &format!("bank-{}", fresh()));
         assert_eq!(
-            self.store.credit(entry, by(NOW)).await.unwrap(),
+            self.store.wallets().credit(entry, by(NOW)).await.unwrap(),
             Credited::New
         );
     }
 
     pub(crate) async fn balance(&self, account: AccountId) -> Money {
-        self.store.wallet(account).await.unwrap().unwrap().total()
+        self.store
+            .wallets()
+            .find(account)
+            .await
+            .unwrap()
+            .unwrap()
+            .total()
     }
 
     /// Accepts one message.
     pub(crate) async fn accept(&self, message: &NewMessage) -> Accepted {
-        let mut answers = self.store.accept(NOW, vec![message.clone()]).await.unwrap();
+        let mut answers = self
+            .store
+            .messages()
+            .accept(NOW, vec![message.clone()])
+            .await
+            .unwrap();
         answers.pop().unwrap()
     }
 
@@ -376,7 +389,7 @@ impl Kit {
     }
 
     pub(crate) async fn claim(&self, recipients: usize) -> Vec<Claimed> {
-        self.store.claim(claim(recipients)).await.unwrap()
+        self.store.claims().claim(claim(recipients)).await.unwrap()
     }
 
     /// Claims from the other carrier.
@@ -385,7 +398,7 @@ impl Kit {
             carrier: OTHER_CARRIER.into(),
             ..claim(recipients)
         };
-        self.store.claim(claim).await.unwrap()
+        self.store.claims().claim(claim).await.unwrap()
     }
 
     /// Gives what was claimed to the other carrier, and claims it there.
@@ -393,6 +406,7 @@ impl Kit {
         let batches = claimed.into_iter().map(|claimed| claimed.batch).collect();
         let moved = self
             .store
+            .claims()
             .release(batches, NOW, Some(OTHER_CARRIER.into()), NOW);
         moved.await.unwrap();
         self.claim_elsewhere(1_000).await
@@ -400,7 +414,11 @@ impl Kit {
 
     pub(crate) async fn report(&self, report: CarrierReport) -> (Settled, usize) {
         let mut settled = Settled::default();
-        let parked = self.store.report(Arc::new(report), &mut settled).await;
+        let parked = self
+            .store
+            .carrier_reports()
+            .commit(Arc::new(report), &mut settled)
+            .await;
         (settled, parked.unwrap().len())
     }
 
@@ -417,7 +435,8 @@ impl Kit {
         let draft = &message.draft;
         let report = self
             .store
-            .message_report(draft.account, draft.environment, message.id, 0, 10_000)
+            .messages()
+            .report(draft.account, draft.environment, message.id, 0, 10_000)
             .await
             .unwrap()
             .unwrap();

@@ -150,7 +150,7 @@ async fn later(kit: &Kit) -> Vec<Claimed> {
         now_ms: NOW + 120_000,
         ..claim(10)
     };
-    kit.store.claim(later).await.unwrap()
+    kit.store.claims().claim(later).await.unwrap()
 }
 
 async fn a_silent_first_leg_is_backed_up_when_its_time_is_over(kit: &Kit) {
@@ -190,13 +190,21 @@ async fn a_second_leg_given_back_unsent_still_goes_out(kit: &Kit) {
             .into_iter()
             .map(|claimed| claimed.batch)
             .collect();
-        kit.store.release(batches, NOW, None, NOW).await.unwrap();
+        kit.store
+            .claims()
+            .release(batches, NOW, None, NOW)
+            .await
+            .unwrap();
     }
     // It was never on the wire, so its price goes back when the first leg delivers after all.
     let second = later(kit).await;
     assert_eq!(second.len(), 1, "it is still to be sent");
     let batches = vec![second[0].batch.clone()];
-    kit.store.release(batches, NOW, None, NOW).await.unwrap();
+    kit.store
+        .claims()
+        .release(batches, NOW, None, NOW)
+        .await
+        .unwrap();
     kit.report(report(vec![], vec![delivered(to(&message))]))
         .await;
     assert_eq!(kit.balance(base.account).await, naira(94));
@@ -213,7 +221,10 @@ async fn give_back(kit: &Kit, claimed: &Claimed, back: Back) {
     match back {
         Back::Released => {
             let batches = vec![claimed.batch.clone()];
-            let released = kit.store.release(batches, NOW, None, NOW + 150_000);
+            let released = kit
+                .store
+                .claims()
+                .release(batches, NOW, None, NOW + 150_000);
             released.await.unwrap();
         }
         Back::PutBack => {
@@ -285,7 +296,7 @@ async fn a_second_leg_claimed_when_its_time_is_over_costs_nothing(kit: &Kit) {
         now_ms: NOW + 3_600_000,
         ..claim(10)
     };
-    let second = kit.store.claim(late).await.unwrap();
+    let second = kit.store.claims().claim(late).await.unwrap();
     kit.report(report(vec![refused(&second[0])], vec![])).await;
     let end = Some(DeliveryStatus::Rejected);
     assert_eq!(kit.statuses(&message).await, [end]);
@@ -320,7 +331,7 @@ async fn a_second_leg_never_submitted_gives_the_reserve_back(kit: &Kit) {
         node: 3,
         ..claim(0)
     };
-    assert!(kit.store.claim(unsent).await.unwrap().is_empty());
+    assert!(kit.store.claims().claim(unsent).await.unwrap().is_empty());
     kit.report(report(vec![refused(&late[0])], vec![])).await;
     assert_eq!(
         kit.statuses(&message).await,
@@ -342,7 +353,7 @@ async fn a_first_leg_that_was_overtaken_by_its_backup_is_not_sent(kit: &Kit) {
         now_ms: NOW + 300_000,
         ..claim(10)
     };
-    assert!(kit.store.claim(first).await.unwrap().is_empty());
+    assert!(kit.store.claims().claim(first).await.unwrap().is_empty());
     kit.report(report(vec![], vec![second_delivered(to(&message))]))
         .await;
     assert_eq!(
@@ -382,7 +393,11 @@ async fn an_accepted_second_leg_survives_late_reports_of_the_first(kit: &Kit) {
     let first = kit.accept_and_claim(&message).await;
     let second = later(kit).await;
     let batches = vec![first[0].batch.clone()];
-    kit.store.release(batches, NOW, None, NOW).await.unwrap();
+    kit.store
+        .claims()
+        .release(batches, NOW, None, NOW)
+        .await
+        .unwrap();
     let both = vec![taken_second(&second[0]), taken(&first[0])];
     kit.report(report(both, vec![])).await;
     assert_eq!(kit.statuses(&message).await, [Some(DeliveryStatus::Sent)]);

@@ -35,18 +35,30 @@ async fn send(
         ..sending(account)
     };
     let message = message.message(&kit.store);
-    let answers = kit.store.accept(at_ms, vec![message]).await.unwrap();
+    let answers = kit
+        .store
+        .messages()
+        .accept(at_ms, vec![message])
+        .await
+        .unwrap();
     answers.into_iter().next().unwrap()
 }
 
 async fn spent(kit: &Kit, account: AccountId) -> i64 {
-    let spending = kit.store.spending(account).await.unwrap().unwrap();
+    let spending = kit
+        .store
+        .wallets()
+        .spending(account)
+        .await
+        .unwrap()
+        .unwrap();
     spending.spent.units() / 10_000
 }
 
 async fn set(kit: &Kit, account: AccountId, per_day: Option<i64>) {
     let set = kit
         .store
+        .wallets()
         .set_daily_limit(account, per_day.map(naira), by(NOW));
     assert!(set.await.unwrap());
 }
@@ -75,7 +87,10 @@ async fn a_day_takes_its_limit_and_no_more_and_the_next_begins_anew(kit: &Kit) {
         Accepted::Yes { .. }
     ));
     assert_eq!(spent(kit, id).await, 6);
-    let nobody = kit.store.set_daily_limit(AccountId(1), None, by(NOW));
+    let nobody = kit
+        .store
+        .wallets()
+        .set_daily_limit(AccountId(1), None, by(NOW));
     assert!(!nobody.await.unwrap());
 }
 
@@ -89,7 +104,7 @@ async fn of_sends_at_once_no_more_are_taken_than_the_limit_allows(kit: &Kit) {
             ..sending(id)
         };
         let (store, message) = (kit.store.clone(), message.message(&kit.store));
-        sends.spawn(async move { store.accept(NOW, vec![message]).await.unwrap() });
+        sends.spawn(async move { store.messages().accept(NOW, vec![message]).await.unwrap() });
     }
     let answers = sends.join_all().await;
     let taken = |answer: &&Accepted| matches!(answer, Accepted::Yes { .. });
@@ -111,7 +126,7 @@ async fn what_was_spent_before_there_was_a_limit_counts(kit: &Kit) {
         send(kit, id, NOW, 200, 1).await,
         Accepted::Yes { .. }
     ));
-    let entry = &kit.store.audit(Some(id), None, 1).await.unwrap()[0];
+    let entry = &kit.store.audit().list(Some(id), None, 1).await.unwrap()[0];
     assert_eq!(entry.verb, "account.limit");
     assert_eq!(entry.before, r#"{"per_day":"15.00"}"#);
     assert_eq!(entry.after, r#"{"per_day":"18.00"}"#);
@@ -146,7 +161,7 @@ async fn a_limit_that_is_taken_away_limits_nothing(kit: &Kit) {
     set(kit, id, Some(1)).await;
     assert!(matches!(send(kit, id, NOW, 1, 1).await, Accepted::No(_)));
     set(kit, id, None).await;
-    let spending = kit.store.spending(id).await.unwrap().unwrap();
+    let spending = kit.store.wallets().spending(id).await.unwrap().unwrap();
     assert_eq!(spending.per_day, None);
     assert!(matches!(
         send(kit, id, NOW, 1, 1).await,
@@ -160,7 +175,10 @@ async fn a_charge_that_was_not_counted_is_found(kit: &Kit) {
     kit.plant("update wallets set spent_today = spent_today - 1")
         .await;
     let sentence = format!("account {id} was charged more in a day than its wallet has counted");
-    assert_eq!(kit.store.verify().await.unwrap().violations, [sentence]);
+    assert_eq!(
+        kit.store.upkeep().verify().await.unwrap().violations,
+        [sentence]
+    );
 }
 
 async fn setting_a_limit_again_corrects_counts_of_a_fast_clock(kit: &Kit) {
@@ -179,7 +197,7 @@ async fn setting_a_limit_again_corrects_counts_of_a_fast_clock(kit: &Kit) {
     ));
     assert!(matches!(send(kit, id, NOW, 300, 1).await, Accepted::No(_)));
     assert_eq!(
-        kit.store.verify().await.unwrap().violations,
+        kit.store.upkeep().verify().await.unwrap().violations,
         [] as [&str; 0]
     );
 }

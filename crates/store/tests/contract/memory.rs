@@ -28,19 +28,19 @@ async fn a_memory_database_fails_as_its_simulated_disk_does() {
         })
     };
     let store = Store::in_memory("contract", disk).await.unwrap();
-    store.create_account(account(1), by(0)).await.unwrap();
+    store.accounts().create(account(1), by(0)).await.unwrap();
     for ill in [CommitVerdict::Full, CommitVerdict::Failed] {
         *verdict.lock().unwrap() = ill;
         assert!(
-            store.create_account(account(2), by(0)).await.is_err(),
+            store.accounts().create(account(2), by(0)).await.is_err(),
             "{ill:?}"
         );
     }
     *verdict.lock().unwrap() = CommitVerdict::Made;
-    store.create_account(account(3), by(0)).await.unwrap();
+    store.accounts().create(account(3), by(0)).await.unwrap();
     let well = Arc::new(Commit::default);
     let other = Store::in_memory("contract", well).await.unwrap();
     store.close().await;
-    let ids = other.accounts(None, 9).await.unwrap().into_iter();
+    let ids = other.accounts().list(None, 9).await.unwrap().into_iter();
     assert_eq!(ids.map(|account| account.id.0).collect::<Vec<_>>(), [3, 1]);
 }

@@ -20,7 +20,7 @@ async fn a_reference_credits_once(kit: &Kit) {
     let (id, other) = (kit.account(0).await, kit.account(0).await);
     let first = credit(id, Component::SmsWallet, 100, "bank-1");
     assert_eq!(
-        kit.store.credit(first, by(NOW)).await.unwrap(),
+        kit.store.wallets().credit(first, by(NOW)).await.unwrap(),
         Credited::New
     );
     let before = Credited::Before {
@@ -29,12 +29,19 @@ async fn a_reference_credits_once(kit: &Kit) {
     };
     for (component, amount) in [(Component::SmsWallet, 100), (Component::PromoBonus, 250)] {
         let again = credit(id, component, amount, "bank-1");
-        assert_eq!(kit.store.credit(again, by(NOW)).await.unwrap(), before);
+        assert_eq!(
+            kit.store.wallets().credit(again, by(NOW)).await.unwrap(),
+            before
+        );
     }
     assert_eq!(kit.balance(id).await, naira(100));
     let elsewhere = credit(other, Component::SmsWallet, 100, "bank-1");
     assert_eq!(
-        kit.store.credit(elsewhere, by(NOW)).await.unwrap(),
+        kit.store
+            .wallets()
+            .credit(elsewhere, by(NOW))
+            .await
+            .unwrap(),
         Credited::New
     );
 }
@@ -44,7 +51,11 @@ async fn a_debit_takes_back_once_and_never_more_than_is_held(kit: &Kit) {
     let debit = async |naira: i64, reference: &str| {
         let entry = credit(id, Component::SmsWallet, -naira, reference);
         let reason = "credited twice".to_owned();
-        kit.store.debit(entry, reason, by(NOW)).await.unwrap()
+        kit.store
+            .wallets()
+            .debit(entry, reason, by(NOW))
+            .await
+            .unwrap()
     };
     let held = naira(100);
     assert_eq!(debit(101, "back-1").await, Credited::TooLittle { held });
@@ -63,7 +74,7 @@ async fn credits_at_the_same_moment_credit_once(kit: &Kit) {
     for _ in 0..8 {
         let store = kit.store.clone();
         let entry = credit(id, Component::SmsWallet, 5, "bank-1");
-        tasks.spawn(async move { store.credit(entry, by(NOW)).await.unwrap() });
+        tasks.spawn(async move { store.wallets().credit(entry, by(NOW)).await.unwrap() });
     }
     let answers = tasks.join_all().await;
     assert_eq!(
@@ -79,7 +90,7 @@ async fn credits_at_the_same_moment_credit_once(kit: &Kit) {
 async fn a_credit_for_nobody_is_refused(kit: &Kit) {
     let entry = credit(AccountId(fresh()), Component::SmsWallet, 5, "bank-1");
     assert_eq!(
-        kit.store.credit(entry, by(NOW)).await.unwrap(),
+        kit.store.wallets().credit(entry, by(NOW)).await.unwrap(),
         Credited::NoAccount
     );
 }
@@ -94,7 +105,15 @@ async fn the_ledger_refuses_update_and_delete(kit: &Kit) {
         let error = kit.run(sql).await.unwrap_err().to_string();
         assert!(error.contains("append-only"), "{error}");
     }
-    assert_eq!(kit.store.statement(id, None, 10).await.unwrap().len(), 1);
+    assert_eq!(
+        kit.store
+            .wallets()
+            .statement(id, None, 10)
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 async fn a_wallet_never_falls_below_zero(kit: &Kit) {
@@ -150,7 +169,7 @@ async fn a_refund_stands_with_the_charge_of_its_message(kit: &Kit) {
         ..late
     })
     .await;
-    let statement = kit.store.statement(id, None, 10).await.unwrap();
+    let statement = kit.store.wallets().statement(id, None, 10).await.unwrap();
     let mut refund = statement.iter();
     let refund = refund.position(|entry| entry.kind == EntryKind::Refund);
     let refund = refund.unwrap();
@@ -164,9 +183,16 @@ async fn a_refund_stands_with_the_charge_of_its_message(kit: &Kit) {
     assert_eq!(statement.len(), 3, "and the credit");
     assert!(statement.is_sorted_by_key(|entry| std::cmp::Reverse(entry.subject)));
     assert_eq!(
-        kit.store.statement(id, None, 1).await.unwrap(),
+        kit.store.wallets().statement(id, None, 1).await.unwrap(),
         statement[..1]
     );
     let elsewhere = kit.account(0).await;
-    assert_eq!(kit.store.statement(elsewhere, None, 10).await.unwrap(), []);
+    assert_eq!(
+        kit.store
+            .wallets()
+            .statement(elsewhere, None, 10)
+            .await
+            .unwrap(),
+        []
+    );
 }

@@ -76,7 +76,7 @@ async fn a_refusal_that_is_told_late_leaves_the_copy_that_was_taken(kit: &Kit) {
         now_ms: NOW + 10_000,
         ..claim(10)
     };
-    let copy = kit.store.claim(copy).await.unwrap();
+    let copy = kit.store.claims().claim(copy).await.unwrap();
     kit.report(report(vec![taken(&copy[0])], vec![])).await;
     let (settled, _) = kit.report(report(vec![refused(&lost[0])], vec![])).await;
     assert_eq!(settled.outcomes, []);
@@ -88,7 +88,11 @@ async fn a_batch_that_waits_again_is_not_touched_by_who_lost_it(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     let claimed = kit.accept_and_claim(&message).await;
     let batches = claimed.iter().map(|one| one.batch.clone()).collect();
-    kit.store.release(batches, NOW, None, NOW).await.unwrap();
+    kit.store
+        .claims()
+        .release(batches, NOW, None, NOW)
+        .await
+        .unwrap();
     kit.report(report(vec![taken(&claimed[0])], vec![])).await;
     assert_eq!(kit.statuses(&message).await, [None]);
     assert_eq!(kit.claim(10).await.len(), 1);
@@ -107,14 +111,22 @@ async fn what_was_settled_is_told_where_the_rest_fails(kit: &Kit) {
     let mut settled = Settled::default();
     kit.plant("alter table parked_receipts rename to elsewhere")
         .await;
-    let kept = kit.store.report(Arc::clone(&heard), &mut settled).await;
+    let kept = kit
+        .store
+        .carrier_reports()
+        .commit(Arc::clone(&heard), &mut settled)
+        .await;
     assert!(kept.is_err());
     // On SQLite a report is kept whole or not at all.
     let told = usize::from(!kit.is_sqlite());
     assert_eq!(settled.callbacks.len(), told, "claimed for this node");
     kit.plant("alter table elsewhere rename to parked_receipts")
         .await;
-    let kept = kit.store.report(heard, &mut settled).await;
+    let kept = kit
+        .store
+        .carrier_reports()
+        .commit(heard, &mut settled)
+        .await;
     assert_eq!((kept.unwrap().len(), settled.callbacks.len()), (1, 1));
 }
 
@@ -157,7 +169,10 @@ async fn look_again(kit: &Kit) -> usize {
         let again = report(vec![], vec![]).into();
         let mut settled = Settled::default();
         let store = &kit.store;
-        let looked = store.look_again(again, Bucket(bucket), NOW - 10_000, &mut settled);
+        let looked =
+            store
+                .carrier_reports()
+                .look_again(again, Bucket(bucket), NOW - 10_000, &mut settled);
         looked.await.unwrap();
         outcomes += settled.outcomes.len();
     }
@@ -189,29 +204,35 @@ async fn a_receipt_beside_its_response_is_not_missed(kit: &Kit) {
 }
 
 async fn a_node_lives_until_it_is_buried_or_leaves(kit: &Kit) {
-    assert!(!kit.store.beat(1, "one").await.unwrap(), "it was unknown");
-    assert!(kit.store.beat(1, "one").await.unwrap());
-    let [seen] = kit.store.nodes().await.unwrap()[..] else {
+    assert!(
+        !kit.store.nodes().beat(1, "one").await.unwrap(),
+        "it was unknown"
+    );
+    assert!(kit.store.nodes().beat(1, "one").await.unwrap());
+    let [seen] = kit.store.nodes().all().await.unwrap()[..] else {
         unreachable!()
     };
     assert_eq!((seen.node, seen.beat), (1, 1));
-    kit.store.beat(1, "one").await.unwrap();
+    kit.store.nodes().beat(1, "one").await.unwrap();
     assert!(
-        !kit.store.remove_dead(seen).await.unwrap(),
+        !kit.store.nodes().remove_dead(seen).await.unwrap(),
         "it has a new beat"
     );
-    let [seen] = kit.store.nodes().await.unwrap()[..] else {
+    let [seen] = kit.store.nodes().all().await.unwrap()[..] else {
         unreachable!()
     };
-    assert!(kit.store.remove_dead(seen).await.unwrap());
-    assert!(!kit.store.beat(1, "one").await.unwrap(), "it was buried");
-    kit.store.leave(1).await.unwrap();
-    assert_eq!(kit.store.nodes().await.unwrap(), []);
+    assert!(kit.store.nodes().remove_dead(seen).await.unwrap());
+    assert!(
+        !kit.store.nodes().beat(1, "one").await.unwrap(),
+        "it was buried"
+    );
+    kit.store.nodes().leave(1).await.unwrap();
+    assert_eq!(kit.store.nodes().all().await.unwrap(), []);
 }
 
 /// Who holds which connection of the carrier.
 async fn holders(kit: &Kit) -> Vec<i64> {
-    let binds = kit.store.binds().await.unwrap();
+    let binds = kit.store.nodes().binds().await.unwrap();
     binds[CARRIER].iter().map(|bind| bind.node).collect()
 }
 
@@ -222,26 +243,40 @@ async fn connections_are_held_by_one_node_at_a_time(kit: &Kit) {
     }
     let carrier = std::sync::Arc::from(CARRIER);
     for node in [1, 2, 3] {
-        kit.store.beat(node, "node").await.unwrap();
+        kit.store.nodes().beat(node, "node").await.unwrap();
     }
     let mut tasks = tokio::task::JoinSet::new();
     for node in [1, 2, 3] {
         let (store, carrier) = (kit.store.clone(), std::sync::Arc::clone(&carrier));
-        tasks.spawn(async move { store.take_binds(&carrier, node, 6, 2).await.unwrap() });
+        tasks.spawn(async move {
+            store
+                .nodes()
+                .take_binds(&carrier, node, 6, 2)
+                .await
+                .unwrap();
+        });
     }
     tasks.join_all().await;
     let mut held = holders(kit).await;
     held.sort_unstable();
     assert_eq!(held, [1, 1, 2, 2, 3, 3]);
-    kit.store.take_binds(&carrier, 1, 6, 6).await.unwrap();
+    kit.store
+        .nodes()
+        .take_binds(&carrier, 1, 6, 6)
+        .await
+        .unwrap();
     assert_eq!(
         holders(kit).await.iter().filter(|&&node| node == 1).count(),
         2
     );
-    let binds = kit.store.binds().await.unwrap();
+    let binds = kit.store.nodes().binds().await.unwrap();
     let given = binds[CARRIER].iter().find(|bind| bind.node == 2).unwrap();
-    kit.store.free_bind(given.clone()).await.unwrap();
-    kit.store.take_binds(&carrier, 1, 6, 6).await.unwrap();
+    kit.store.nodes().free_bind(given.clone()).await.unwrap();
+    kit.store
+        .nodes()
+        .take_binds(&carrier, 1, 6, 6)
+        .await
+        .unwrap();
     assert_eq!(
         holders(kit).await.iter().filter(|&&node| node == 1).count(),
         3
@@ -251,19 +286,31 @@ async fn connections_are_held_by_one_node_at_a_time(kit: &Kit) {
         bound: true,
         ..given.clone()
     };
-    kit.store.note_bind(bound).await.unwrap();
+    kit.store.nodes().note_bind(bound).await.unwrap();
     let bound = kit.numbers("select count(*) from binds where bound").await;
     assert_eq!(bound, [0]);
 }
 
 async fn connections_of_a_dead_node_are_free(kit: &Kit) {
     let carrier = std::sync::Arc::from(CARRIER);
-    kit.store.beat(1, "dead").await.unwrap();
-    kit.store.take_binds(&carrier, 1, 2, 2).await.unwrap();
-    kit.store.leave(1).await.unwrap();
-    kit.store.take_binds(&carrier, 9, 2, 1).await.unwrap();
-    kit.store.beat(2, "alive").await.unwrap();
-    kit.store.take_binds(&carrier, 2, 2, 2).await.unwrap();
+    kit.store.nodes().beat(1, "dead").await.unwrap();
+    kit.store
+        .nodes()
+        .take_binds(&carrier, 1, 2, 2)
+        .await
+        .unwrap();
+    kit.store.nodes().leave(1).await.unwrap();
+    kit.store
+        .nodes()
+        .take_binds(&carrier, 9, 2, 1)
+        .await
+        .unwrap();
+    kit.store.nodes().beat(2, "alive").await.unwrap();
+    kit.store
+        .nodes()
+        .take_binds(&carrier, 2, 2, 2)
+        .await
+        .unwrap();
     assert_eq!(holders(kit).await, [2, 2]);
 }
 
@@ -273,11 +320,16 @@ async fn a_hint_reaches_the_other_nodes() {
     let kit = Kit::postgres().await;
     let mut hints = kit
         .store
+        .nodes()
         .listen()
         .await
         .unwrap()
         .expect("a shared database");
-    kit.store.notify(&["mtn-hinted".to_owned()]).await.unwrap();
+    kit.store
+        .nodes()
+        .notify(&["mtn-hinted".to_owned()])
+        .await
+        .unwrap();
     // Other tests may ring on the same server.
     while hints.next().await.unwrap() != "mtn-hinted" {}
     // It holds a connection.
@@ -324,7 +376,7 @@ async fn a_table_that_has_filled_is_known_to_the_planner_at_once() {
         ..sending(kit.account(100_000).await)
     };
     kit.submit(&base.message(&kit.store)).await;
-    kit.store.gather_statistics().await.unwrap();
+    kit.store.upkeep().gather_statistics().await.unwrap();
     assert_eq!(kit.numbers(DELIVERIES_KNOWN).await, [1]);
     kit.finish().await;
 }
@@ -344,7 +396,7 @@ async fn a_filled_table_is_analyzed_again() {
     kit.submit(&base.message(&kit.store)).await;
     // The server counts rows with a delay of about a second.
     while kit.numbers(DELIVERIES_KNOWN).await != [1] {
-        kit.store.gather_statistics().await.unwrap();
+        kit.store.upkeep().gather_statistics().await.unwrap();
     }
     kit.finish().await;
 }

@@ -90,13 +90,15 @@ async fn claim(kit: &Kit, account: AccountId, now_ms: i64, limit: usize) -> Vec<
     let bucket = kit.store.bucket_of(account);
     let claimed = kit
         .store
-        .claim_callbacks(live(bucket, account), now_ms, limit, NODE, UNTIL);
+        .outbox()
+        .claim(live(bucket, account), now_ms, limit, NODE, UNTIL);
     claimed.await.unwrap()
 }
 
 async fn finish(kit: &Kit, callback: &Callback, finished: Finished) {
     kit.store
-        .finish_callbacks(NODE, vec![AttemptOutcome::new(callback.clone(), finished)])
+        .outbox()
+        .finish(NODE, vec![AttemptOutcome::new(callback.clone(), finished)])
         .await
         .unwrap();
 }
@@ -152,7 +154,12 @@ async fn callbacks_beyond_the_room_wait_in_the_database(kit: &Kit) {
 
 /// All of a round.
 async fn due_origins(kit: &Kit, now_ms: i64) -> Vec<OriginKey> {
-    let round = kit.store.due_origins(now_ms, None, 1_000).await.unwrap();
+    let round = kit
+        .store
+        .outbox()
+        .due_origins(now_ms, None, 1_000)
+        .await
+        .unwrap();
     assert_eq!(round.behind, None);
     round.found
 }
@@ -186,7 +193,11 @@ async fn many_origins_are_found_some_at_a_time_each_once_in_a_round(kit: &Kit) {
     }
     let (mut found, mut behind, mut looks) = (Vec::new(), None, 0);
     loop {
-        let some = kit.store.due_origins(NOW, behind.as_ref(), 250).await;
+        let some = kit
+            .store
+            .outbox()
+            .due_origins(NOW, behind.as_ref(), 250)
+            .await;
         let some = some.unwrap();
         assert!(some.found.len() <= 250);
         looks += 1;
@@ -257,7 +268,7 @@ async fn sandbox_callbacks_are_claimed_apart_from_others(kit: &Kit) {
             .all(|callback| callback.environment == environment)
     };
     assert!(paid.len() == 2 && are(&paid, Environment::Live));
-    let claimed = kit.store.claim_callbacks(sandbox, NOW, 10, NODE, UNTIL);
+    let claimed = kit.store.outbox().claim(sandbox, NOW, 10, NODE, UNTIL);
     let claimed = claimed.await.unwrap();
     assert!(claimed.len() == 3 && are(&claimed, Environment::Sandbox));
     for (callback, finished) in claimed.iter().zip([Finished::Done, Finished::Dead]) {
@@ -268,9 +279,13 @@ async fn sandbox_callbacks_are_claimed_apart_from_others(kit: &Kit) {
         counted([("claimed", 3), ("dead", 1)]),
         "each is finished where it lies"
     );
-    let dead = kit.store.dead_origins(None, 9).await.unwrap();
+    let dead = kit.store.dead_callbacks().origins(None, 9).await.unwrap();
     assert_eq!(dead[0].environment, Environment::Sandbox);
-    let again = kit.store.replay_callbacks(&dead[0], None, by(NOW)).await;
+    let again = kit
+        .store
+        .dead_callbacks()
+        .replay(&dead[0], None, by(NOW))
+        .await;
     assert_eq!(again.unwrap(), 1);
 }
 
@@ -284,7 +299,8 @@ async fn claimed_callbacks_are_in_hand_of_one_node(kit: &Kit) {
             let mut mine = Vec::new();
             loop {
                 let found = store
-                    .claim_callbacks(live(bucket, id), NOW, 7, node, UNTIL)
+                    .outbox()
+                    .claim(live(bucket, id), NOW, 7, node, UNTIL)
                     .await
                     .unwrap();
                 if found.is_empty() {
@@ -418,11 +434,11 @@ async fn the_end_of_a_message_ends_all_its_callbacks(kit: &Kit) {
 async fn callbacks_that_nobody_holds_are_freed(kit: &Kit) {
     let id = kit.account(100).await;
     settle(kit, &to_shop(id, 2), 10).await;
-    kit.store.beat(NODE, "alive").await.unwrap();
+    kit.store.nodes().beat(NODE, "alive").await.unwrap();
     assert_eq!(kit.free_callbacks(UNTIL).await, 0);
     assert_eq!(kit.free_callbacks(UNTIL + 1).await, 2, "held too long");
     assert_eq!(claim(kit, id, NOW, 10).await.len(), 2);
-    kit.store.leave(NODE).await.unwrap();
+    kit.store.nodes().leave(NODE).await.unwrap();
     assert_eq!(kit.free_callbacks(NOW).await, 2, "nobody holds them");
     assert_eq!(claim(kit, id, NOW, 10).await.len(), 2);
 }
@@ -460,12 +476,13 @@ async fn a_callback_that_another_node_took_over_is_that_nodes_alone(kit: &Kit) {
         let bucket = callback.bucket;
         let taken_over = kit
             .store
-            .claim_callbacks(live(bucket, id), NOW, 10, OTHER, UNTIL);
+            .outbox()
+            .claim(live(bucket, id), NOW, 10, OTHER, UNTIL);
         assert_eq!(taken_over.await.unwrap(), settled.callbacks);
         finish(kit, callback, finished).await;
         assert_eq!(counts(kit).await, counted([("claimed", 1)]), "{finished:?}");
         let done = vec![AttemptOutcome::new(callback.clone(), Finished::Done)];
-        kit.store.finish_callbacks(OTHER, done).await.unwrap();
+        kit.store.outbox().finish(OTHER, done).await.unwrap();
         assert_eq!(counts(kit).await, HashMap::new());
         finish(kit, callback, finished).await;
         assert_eq!(counts(kit).await, HashMap::new(), "{finished:?}");
@@ -479,15 +496,18 @@ pub(crate) async fn die(kit: &Kit, sending: &Sending) -> Vec<Callback> {
     let dead = dead
         .map(|callback| AttemptOutcome::new(callback, Finished::Dead))
         .collect();
-    kit.store.finish_callbacks(NODE, dead).await.unwrap();
+    kit.store.outbox().finish(NODE, dead).await.unwrap();
     settled.callbacks
 }
 
 async fn dead_callbacks_are_shown_by_origin_and_one_by_one(kit: &Kit) {
-    assert_eq!(kit.store.dead_origins(None, 9).await.unwrap(), []);
+    assert_eq!(
+        kit.store.dead_callbacks().origins(None, 9).await.unwrap(),
+        []
+    );
     let id = kit.account(1_000).await;
     let died = die(kit, &to_shop(id, 3)).await;
-    let dead = kit.store.dead_origins(None, 9).await.unwrap();
+    let dead = kit.store.dead_callbacks().origins(None, 9).await.unwrap();
     let shown = store::DeadOrigin {
         bucket: kit.store.bucket_of(id),
         account: id,
@@ -497,28 +517,52 @@ async fn dead_callbacks_are_shown_by_origin_and_one_by_one(kit: &Kit) {
         oldest_ms: died[0].due_at_ms,
     };
     assert_eq!(dead, [shown]);
-    let two = kit.store.dead_callbacks(id, None, 2).await.unwrap();
+    let two = kit.store.dead_callbacks().list(id, None, 2).await.unwrap();
     assert_eq!(two.len(), 2);
     assert_eq!((&*two[0].url, two[0].attempts), (URL, 1));
     let other = kit.account(1).await;
-    assert_eq!(kit.store.dead_callbacks(other, None, 2).await.unwrap(), []);
+    assert_eq!(
+        kit.store
+            .dead_callbacks()
+            .list(other, None, 2)
+            .await
+            .unwrap(),
+        []
+    );
 }
 
 async fn a_replayed_callback_is_due_as_if_it_had_never_been_tried(kit: &Kit) {
     let id = kit.account(100).await;
     let died = die(kit, &to_shop(id, 1)).await;
-    let dead = kit.store.dead_origins(None, 9).await.unwrap().remove(0);
+    let dead = kit
+        .store
+        .dead_callbacks()
+        .origins(None, 9)
+        .await
+        .unwrap()
+        .remove(0);
     let later = NOW + 5_000;
-    let replayed = kit.store.replay_callbacks(&dead, None, by(later)).await;
+    let replayed = kit
+        .store
+        .dead_callbacks()
+        .replay(&dead, None, by(later))
+        .await;
     assert_eq!(replayed.unwrap(), 1);
-    assert_eq!(kit.store.dead_origins(None, 9).await.unwrap(), []);
+    assert_eq!(
+        kit.store.dead_callbacks().origins(None, 9).await.unwrap(),
+        []
+    );
     assert_eq!(claim(kit, id, later - 1, 10).await, []);
     let fresh = Callback {
         due_at_ms: later,
         ..died[0].clone()
     };
     assert_eq!(claim(kit, id, later, 10).await, [fresh]);
-    let replayed = kit.store.replay_callbacks(&dead, None, by(later)).await;
+    let replayed = kit
+        .store
+        .dead_callbacks()
+        .replay(&dead, None, by(later))
+        .await;
     assert_eq!(replayed.unwrap(), 0, "there is nothing left");
 }
 
@@ -530,9 +574,19 @@ async fn dead_callbacks_of_one_message_are_replayed_alone(kit: &Kit) {
         ..to_shop(id, 3)
     };
     die(kit, &others).await;
-    let dead = kit.store.dead_origins(None, 9).await.unwrap().remove(0);
+    let dead = kit
+        .store
+        .dead_callbacks()
+        .origins(None, 9)
+        .await
+        .unwrap()
+        .remove(0);
     let message = Some(died[0].message);
-    let replayed = kit.store.replay_callbacks(&dead, message, by(NOW)).await;
+    let replayed = kit
+        .store
+        .dead_callbacks()
+        .replay(&dead, message, by(NOW))
+        .await;
     assert_eq!(replayed.unwrap(), 2);
     assert_eq!(counts(kit).await, counted([("due", 2), ("dead", 3)]));
 }
@@ -541,8 +595,18 @@ async fn many_dead_callbacks_are_replayed_in_steps(kit: &Kit) {
     const MANY: usize = 700;
     let id = kit.account(10_000).await;
     die(kit, &to_shop(id, MANY)).await;
-    let dead = kit.store.dead_origins(None, 9).await.unwrap().remove(0);
-    let replayed = kit.store.replay_callbacks(&dead, None, by(NOW)).await;
+    let dead = kit
+        .store
+        .dead_callbacks()
+        .origins(None, 9)
+        .await
+        .unwrap()
+        .remove(0);
+    let replayed = kit
+        .store
+        .dead_callbacks()
+        .replay(&dead, None, by(NOW))
+        .await;
     assert_eq!(replayed.unwrap(), MANY as u64);
     assert_eq!(counts(kit).await, counted([("due", 700)]));
 }
@@ -551,9 +615,19 @@ async fn many_dead_callbacks_are_replayed_in_steps(kit: &Kit) {
 async fn a_dead_callback_whose_message_is_gone_is_not_replayed(kit: &Kit) {
     let id = kit.account(100).await;
     die(kit, &to_shop(id, 2)).await;
-    let dead = kit.store.dead_origins(None, 9).await.unwrap().remove(0);
+    let dead = kit
+        .store
+        .dead_callbacks()
+        .origins(None, 9)
+        .await
+        .unwrap()
+        .remove(0);
     kit.plant("delete from messages").await;
-    let replayed = kit.store.replay_callbacks(&dead, None, by(NOW)).await;
+    let replayed = kit
+        .store
+        .dead_callbacks()
+        .replay(&dead, None, by(NOW))
+        .await;
     assert_eq!(replayed.unwrap(), 0);
     assert_eq!(counts(kit).await, counted([("dead", 2)]));
 }
@@ -574,13 +648,13 @@ pub(crate) async fn taken_at_last(kit: &Kit, sending: &Sending, at_ms: i64) -> C
         attempted: Some(attempted(at_ms, "timed_out")),
         ..AttemptOutcome::new(first.clone(), Finished::Retry { at_ms: NOW })
     };
-    kit.store.finish_callbacks(NODE, vec![retry]).await.unwrap();
+    kit.store.outbox().finish(NODE, vec![retry]).await.unwrap();
     let again = claim(kit, first.account, NOW, 1).await.remove(0);
     let done = AttemptOutcome {
         attempted: Some(attempted(at_ms + 7, "200")),
         ..AttemptOutcome::new(again, Finished::Done)
     };
-    kit.store.finish_callbacks(NODE, vec![done]).await.unwrap();
+    kit.store.outbox().finish(NODE, vec![done]).await.unwrap();
     first
 }
 
@@ -588,7 +662,8 @@ pub(crate) async fn taken_at_last(kit: &Kit, sending: &Sending, at_ms: i64) -> C
 async fn attempts(kit: &Kit, id: AccountId, limit: u32) -> Vec<(i64, i64, String)> {
     let kept = kit
         .store
-        .callback_attempts(id, None, None, limit)
+        .attempts()
+        .list(id, None, None, limit)
         .await
         .unwrap();
     let shown = kept.into_iter().map(|kept| {
@@ -615,7 +690,7 @@ async fn attempts_that_are_kept_are_shown_the_latest_first(kit: &Kit) {
     assert_eq!(attempts(kit, id, 9).await, shown);
     assert_eq!(attempts(kit, id, 1).await, shown[..1]);
     let of_message = async |message| {
-        let kept = kit.store.callback_attempts(id, Some(message), None, 9);
+        let kept = kit.store.attempts().list(id, Some(message), None, 9);
         kept.await.unwrap()
     };
     let kept = of_message(callback.message).await;
@@ -631,7 +706,11 @@ async fn attempts_are_forgotten_by_their_own_age(kit: &Kit) {
     let later = NOW + 1_000_000;
     let callback = taken_at_last(kit, &to_shop(id, 1), later).await;
     let forget = async |before_ms| {
-        let more = kit.store.forget_attempts(callback.bucket, before_ms).await;
+        let more = kit
+            .store
+            .attempts()
+            .forget(callback.bucket, before_ms)
+            .await;
         assert!(!more.unwrap());
         attempts(kit, id, 9).await.len()
     };
@@ -644,7 +723,10 @@ async fn attempts_go_with_their_message(kit: &Kit) {
     let id = kit.account(100).await;
     let callback = taken_at_last(kit, &to_shop(id, 1), NOW).await;
     let after_ms = callback.message.accepted_at_ms() + 1;
-    let removed = kit.store.remove_messages(callback.bucket, after_ms, None);
+    let removed = kit
+        .store
+        .retention()
+        .remove_messages(callback.bucket, after_ms, None);
     assert_eq!(removed.await.unwrap().count, 1);
     assert_eq!(attempts(kit, id, 9).await, []);
 }

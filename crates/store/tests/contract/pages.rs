@@ -57,7 +57,7 @@ async fn accounts_have_pages(kit: &Kit) {
         kit.account(0).await;
     }
     check(
-        async |behind, limit| kit.store.accounts(behind, limit).await.unwrap(),
+        async |behind, limit| kit.store.accounts().list(behind, limit).await.unwrap(),
         async || {
             kit.account(0).await;
         },
@@ -79,7 +79,7 @@ async fn tokens_have_pages(kit: &Kit) {
             hash[..8].copy_from_slice(&number.to_be_bytes());
             // Some are made in the same moment.
             let token = token(account, &format!("t{number}"), NOW + number % 2);
-            kit.store.add_token(token, hash, by(NOW)).await.unwrap();
+            kit.store.tokens().add(token, hash, by(NOW)).await.unwrap();
         }
     };
     for _ in 0..3 {
@@ -87,12 +87,18 @@ async fn tokens_have_pages(kit: &Kit) {
     }
     for account in [None, Some(accounts[0])] {
         check(
-            async |behind, limit| kit.store.tokens(account, behind, limit).await.unwrap(),
+            async |behind, limit| {
+                kit.store
+                    .tokens()
+                    .list(account, behind, limit)
+                    .await
+                    .unwrap()
+            },
             add,
         )
         .await;
     }
-    let tokens = kit.store.tokens(Some(accounts[0]), None, ALL).await;
+    let tokens = kit.store.tokens().list(Some(accounts[0]), None, ALL).await;
     let is_own = |token: &store::TokenInfo| token.account == accounts[0];
     assert!(tokens.unwrap().iter().all(is_own));
 }
@@ -103,7 +109,10 @@ async fn sender_ids_have_pages(kit: &Kit) {
         for account in accounts {
             let number = fresh();
             let sender = sender(&format!("Shop{number}"));
-            let added = kit.store.add_sender(account, sender, by(NOW + number % 2));
+            let added = kit
+                .store
+                .senders()
+                .add(account, sender, by(NOW + number % 2));
             assert!(added.await.unwrap());
         }
     };
@@ -112,7 +121,13 @@ async fn sender_ids_have_pages(kit: &Kit) {
     }
     for account in [None, Some(accounts[1])] {
         check(
-            async |behind, limit| kit.store.senders(account, behind, limit).await.unwrap(),
+            async |behind, limit| {
+                kit.store
+                    .senders()
+                    .list(account, behind, limit)
+                    .await
+                    .unwrap()
+            },
             add,
         )
         .await;
@@ -128,7 +143,8 @@ async fn callback_secrets_have_pages(kit: &Kit) {
             let secret = secret(account, byte, NOW + number % 2);
             let added = kit
                 .store
-                .add_callback_secret(secret, 0..=99, i64::MAX, by(NOW));
+                .callback_secrets()
+                .add(secret, 0..=99, i64::MAX, by(NOW));
             added.await.unwrap();
         }
     };
@@ -136,11 +152,15 @@ async fn callback_secrets_have_pages(kit: &Kit) {
         add().await;
     }
     let read = async |behind, limit| {
-        let page = kit.store.callback_secrets(NOW, None, behind, limit);
+        let page = kit.store.callback_secrets().list(NOW, None, behind, limit);
         page.await.unwrap()
     };
     check(read, add).await;
-    let ended = kit.store.callback_secrets(i64::MAX, None, None, ALL).await;
+    let ended = kit
+        .store
+        .callback_secrets()
+        .list(i64::MAX, None, None, ALL)
+        .await;
     let ended = ended.unwrap();
     assert_eq!(ended.len(), 2, "the newest of each account has no end");
 }
@@ -156,7 +176,7 @@ async fn paused_blocks_have_pages(kit: &Kit) {
                 paused_at_ms: NOW + number % 2,
                 until_ms: NOW + 1_000,
             };
-            let added = kit.store.pause_block(paused, by(NOW)).await;
+            let added = kit.store.paused_blocks().pause(paused, by(NOW)).await;
             assert!(added.unwrap());
         }
     };
@@ -164,11 +184,11 @@ async fn paused_blocks_have_pages(kit: &Kit) {
         add().await;
     }
     let read = async |behind, limit| {
-        let page = kit.store.paused_blocks(NOW, behind, limit);
+        let page = kit.store.paused_blocks().list(NOW, behind, limit);
         page.await.unwrap()
     };
     check(read, add).await;
-    let over = kit.store.paused_blocks(NOW + 1_000, None, ALL).await;
+    let over = kit.store.paused_blocks().list(NOW + 1_000, None, ALL).await;
     assert_eq!(over.unwrap(), []);
 }
 
@@ -180,7 +200,13 @@ async fn audit_entries_have_pages(kit: &Kit) {
     }
     for account in [None, Some(id)] {
         check(
-            async |behind, limit| kit.store.audit(account, behind, limit).await.unwrap(),
+            async |behind, limit| {
+                kit.store
+                    .audit()
+                    .list(account, behind, limit)
+                    .await
+                    .unwrap()
+            },
             async || kit.credit(id, domain::Component::SmsWallet, 1).await,
         )
         .await;
@@ -198,7 +224,13 @@ async fn ledger_entries_have_pages(kit: &Kit) {
     for _ in 0..3 {
         add().await;
     }
-    let read = async |behind, limit| kit.store.statement(id, behind, limit).await.unwrap();
+    let read = async |behind, limit| {
+        kit.store
+            .wallets()
+            .statement(id, behind, limit)
+            .await
+            .unwrap()
+    };
     check(read, add).await;
     let entries = read(None, ALL).await;
     assert!(entries.iter().all(|entry| entry.account == id));
@@ -215,7 +247,7 @@ async fn callback_attempts_have_pages(kit: &Kit) {
         add().await;
     }
     let read = async |behind, limit| {
-        let page = kit.store.callback_attempts(id, None, behind, limit);
+        let page = kit.store.attempts().list(id, None, behind, limit);
         page.await.unwrap()
     };
     check(read, add).await;
@@ -233,7 +265,7 @@ async fn dead_callbacks_have_pages(kit: &Kit) {
         add().await;
     }
     let read = async |behind, limit| {
-        let page = kit.store.dead_callbacks(id, behind, limit);
+        let page = kit.store.dead_callbacks().list(id, behind, limit);
         page.await.unwrap()
     };
     check(read, add).await;
@@ -245,7 +277,13 @@ async fn receivers_of_dead_callbacks_have_pages(kit: &Kit) {
     for _ in 0..5 {
         add().await;
     }
-    let read = async |behind, limit| kit.store.dead_origins(behind, limit).await.unwrap();
+    let read = async |behind, limit| {
+        kit.store
+            .dead_callbacks()
+            .origins(behind, limit)
+            .await
+            .unwrap()
+    };
     check(read, add).await;
     assert!(read(None, ALL).await.iter().all(|dead| dead.callbacks == 2));
 }

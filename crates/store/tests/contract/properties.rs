@@ -236,7 +236,13 @@ impl World<'_> {
         let naira = i64::try_from(self.chance.between(1, 150)).unwrap();
         let reference = format!("bank-{}", fresh());
         let entry = credit(self.account, component, naira, &reference);
-        let answer = self.kit.store.credit(entry, by(NOW)).await.unwrap();
+        let answer = self
+            .kit
+            .store
+            .wallets()
+            .credit(entry, by(NOW))
+            .await
+            .unwrap();
         assert_eq!(answer, Credited::New);
         self.credits.push((component, naira, reference));
         let held = self.model.wallet.entry(component).or_insert(Money::ZERO);
@@ -249,7 +255,13 @@ impl World<'_> {
         };
         let (component, naira, reference) = &self.credits[at];
         let entry = credit(self.account, *component, *naira, reference);
-        let answer = self.kit.store.credit(entry, by(NOW)).await.unwrap();
+        let answer = self
+            .kit
+            .store
+            .wallets()
+            .credit(entry, by(NOW))
+            .await
+            .unwrap();
         let amount = Money::from_naira(*naira);
         let component = *component;
         assert_eq!(answer, Credited::Before { amount, component });
@@ -324,7 +336,7 @@ impl World<'_> {
                 now_ms: DUE,
                 ..claim(recipients)
             };
-            for claimed in self.kit.store.claim(claim).await.unwrap() {
+            for claimed in self.kit.store.claims().claim(claim).await.unwrap() {
                 for &to in &claimed.batch.recipients {
                     let right = self.model.claim(to, leg(&claimed), claimed.batch.kind);
                     assert!(right, "{to:?} was claimed: {claimed:?}");
@@ -348,6 +360,7 @@ impl World<'_> {
         let released = self
             .kit
             .store
+            .claims()
             .release(batches, NOW, to.map(Into::into), NOW);
         released.await.unwrap();
     }
@@ -578,7 +591,12 @@ impl World<'_> {
             planner: elsewhere(),
             ..report(progress, receipts)
         };
-        let parked = self.kit.store.report(Arc::new(report), &mut settled).await;
+        let parked = self
+            .kit
+            .store
+            .carrier_reports()
+            .commit(Arc::new(report), &mut settled)
+            .await;
         parked.unwrap();
         self.settled += settled.outcomes.len();
     }
@@ -586,7 +604,14 @@ impl World<'_> {
     /// Each component holds what it should, everybody who came to an end was told once, and those of some message
     /// stand where they should; or of all.
     async fn compare(&mut self, all: bool) {
-        let wallet = self.kit.store.wallet(self.account).await.unwrap().unwrap();
+        let wallet = self
+            .kit
+            .store
+            .wallets()
+            .find(self.account)
+            .await
+            .unwrap()
+            .unwrap();
         for component in Component::ALL {
             let held = self.model.wallet.get(&component).copied();
             let held = held.unwrap_or(Money::ZERO);

@@ -46,7 +46,7 @@ async fn reserve(kit: &Kit, key: RateKey, wanted: u32, now_ms: i64) -> Reserved 
 }
 
 async fn one(store: &Store, key: RateKey, asked: Reservation) -> Reserved {
-    store.reserve(vec![(key, asked)]).await.unwrap()[0]
+    store.rates().reserve(vec![(key, asked)]).await.unwrap()[0]
 }
 
 async fn only_a_server_is_shared_by_nodes(kit: &Kit) {
@@ -109,14 +109,14 @@ async fn many_are_reserved_at_once_and_answered_in_order(kit: &Kit) {
     }
     let asked = keys.iter().rev();
     let asked = asked.map(|&(number, key)| (key, wanting(LIMIT - number, NOW)));
-    let reserved = kit.store.reserve(asked.collect()).await.unwrap();
+    let reserved = kit.store.rates().reserve(asked.collect()).await.unwrap();
     assert_eq!(reserved.len(), keys.len());
     for (&(number, key), reserved) in keys.iter().rev().zip(reserved) {
         let room = if number % 2 == 0 { 0 } else { number };
         assert_eq!((reserved.granted, reserved.room), (LIMIT - number, room));
         assert_eq!(reserve(kit, key, LIMIT, NOW).await.granted, room);
     }
-    assert_eq!(kit.store.reserve(Vec::new()).await.unwrap(), []);
+    assert_eq!(kit.store.rates().reserve(Vec::new()).await.unwrap(), []);
 }
 
 async fn what_was_not_used_goes_back_to_where_it_was_counted(kit: &Kit) {
@@ -215,7 +215,7 @@ async fn a_window_that_cannot_be_read_is_told(kit: &Kit) {
         .unwrap();
     let other = self::key();
     let asked = vec![(other, wanting(7, NOW)), (key, wanting(1, NOW))];
-    let error = kit.store.reserve(asked).await.unwrap_err();
+    let error = kit.store.rates().reserve(asked).await.unwrap_err();
     assert!(matches!(error, Error::Unreadable(_)), "{error}");
 }
 
@@ -225,7 +225,7 @@ async fn a_sweep_removes_rate_windows_that_are_long_unused(kit: &Kit) {
     reserve(kit, young, 1, NOW).await;
     reserve(kit, young, 1, NOW + 1_000).await;
     let left = async |now_ms| {
-        assert!(!kit.store.tidy_rates(now_ms).await.unwrap());
+        assert!(!kit.store.rates().tidy(now_ms).await.unwrap());
         kit.numbers("select count(*) from rates").await[0]
     };
     assert_eq!(left(NOW + 120_000).await, 2);
@@ -244,7 +244,7 @@ async fn tidying_many_windows_goes_in_steps(kit: &Kit) {
     .await
     .unwrap();
     let mut steps = 1;
-    while kit.store.tidy_rates(NOW + 200_000).await.unwrap() {
+    while kit.store.rates().tidy(NOW + 200_000).await.unwrap() {
         steps += 1;
     }
     assert_eq!(steps, 3);

@@ -444,7 +444,7 @@ async fn a_refund_goes_back_to_the_component_that_paid(kit: &Kit) {
     kit.submit(&second).await;
     kit.report(report(vec![], vec![undelivered(first.draft.recipients[0])]))
         .await;
-    let wallet = kit.store.wallet(id).await.unwrap().unwrap();
+    let wallet = kit.store.wallets().find(id).await.unwrap().unwrap();
     assert_eq!(wallet.get(Component::PromoBonus), naira(6));
     assert_eq!(wallet.get(Component::SmsWallet), naira(94));
     kit.report(report(
@@ -452,14 +452,14 @@ async fn a_refund_goes_back_to_the_component_that_paid(kit: &Kit) {
         vec![undelivered(second.draft.recipients[0])],
     ))
     .await;
-    let wallet = kit.store.wallet(id).await.unwrap().unwrap();
+    let wallet = kit.store.wallets().find(id).await.unwrap().unwrap();
     assert_eq!(wallet.get(Component::SmsWallet), naira(100));
 }
 
 async fn no_refund_exceeds_the_payment_of_its_component(kit: &Kit) {
     let id = kit.account(100).await;
     kit.credit(id, Component::PromoBonus, 10).await;
-    let before = kit.store.wallet(id).await.unwrap().unwrap();
+    let before = kit.store.wallets().find(id).await.unwrap().unwrap();
     let message = Sending {
         recipients: 5,
         ..sending(id)
@@ -472,16 +472,16 @@ async fn no_refund_exceeds_the_payment_of_its_component(kit: &Kit) {
     // 10 came from the bonus, 20 from the credit: the credit is filled first, over several reports.
     kit.report(report(vec![], vec![undelivered(one), undelivered(two)]))
         .await;
-    let wallet = kit.store.wallet(id).await.unwrap().unwrap();
+    let wallet = kit.store.wallets().find(id).await.unwrap().unwrap();
     let wanted: Purse = [(Component::SmsWallet, naira(92))].into_iter().collect();
     assert_eq!(wallet, wanted);
     kit.report(report(vec![], vec![undelivered(three), undelivered(four)]))
         .await;
-    let wallet = kit.store.wallet(id).await.unwrap().unwrap();
+    let wallet = kit.store.wallets().find(id).await.unwrap().unwrap();
     assert_eq!(wallet.get(Component::SmsWallet), naira(100));
     assert_eq!(wallet.get(Component::PromoBonus), naira(4));
     kit.report(report(vec![], vec![undelivered(five)])).await;
-    assert_eq!(kit.store.wallet(id).await.unwrap().unwrap(), before);
+    assert_eq!(kit.store.wallets().find(id).await.unwrap().unwrap(), before);
     let refunds = kit
         .numbers("select count(*) from ledger where kind = 'refund'")
         .await;
@@ -543,7 +543,11 @@ async fn reports_at_the_same_moment_count_every_page_once(kit: &Kit) {
             tasks.spawn(async move {
                 let mut settled = Settled::default();
                 let heard = report(vec![], vec![heard]).into();
-                store.report(heard, &mut settled).await.unwrap();
+                store
+                    .carrier_reports()
+                    .commit(heard, &mut settled)
+                    .await
+                    .unwrap();
                 settled
             });
         }

@@ -36,7 +36,8 @@ async fn a_report_is_a_slice_of_the_list_in_the_order_of_the_request(kit: &Kit) 
     let read = async |from, until| -> MessageReport {
         let report = kit
             .store
-            .message_report(id, Environment::Live, message.id, from, until);
+            .messages()
+            .report(id, Environment::Live, message.id, from, until);
         report.await.unwrap().unwrap()
     };
     let whole = read(0, 100).await;
@@ -78,7 +79,8 @@ async fn a_report_past_the_end_is_empty(kit: &Kit) {
     let account = message.draft.account;
     let past = kit
         .store
-        .message_report(account, Environment::Live, message.id, 50, usize::MAX);
+        .messages()
+        .report(account, Environment::Live, message.id, 50, usize::MAX);
     let past = past.await.unwrap().unwrap();
     assert_eq!((past.recipients.len(), past.counts.total), (0, 1));
 }
@@ -94,7 +96,8 @@ async fn a_report_of_another_account_or_world_is_not_found(kit: &Kit) {
     ] {
         let found = kit
             .store
-            .message_report(account, environment, message, 0, 10)
+            .messages()
+            .report(account, environment, message, 0, 10)
             .await;
         assert_eq!(found.unwrap(), None);
     }
@@ -118,7 +121,7 @@ async fn a_report_of_all_recipients_counts_whom_it_shows(kit: &Kit) {
     let reading = async {
         loop {
             let is_last = is_over.load(Ordering::Relaxed);
-            let read = kit.store.message_report(
+            let read = kit.store.messages().report(
                 draft.account,
                 draft.environment,
                 message.id,

@@ -46,7 +46,10 @@ async fn all<C: Clone>(
 
 async fn remove_messages(kit: &Kit, before_ms: i64) -> (u64, usize) {
     all(kit, async |bucket, after| {
-        let step = kit.store.remove_messages(bucket, before_ms, after);
+        let step = kit
+            .store
+            .retention()
+            .remove_messages(bucket, before_ms, after);
         step.await.unwrap()
     })
     .await
@@ -54,7 +57,10 @@ async fn remove_messages(kit: &Kit, before_ms: i64) -> (u64, usize) {
 
 async fn remove_texts(kit: &Kit, before_ms: i64) -> u64 {
     let removed = all(kit, async |bucket, cursor| {
-        let step = kit.store.remove_texts(bucket, before_ms, cursor);
+        let step = kit
+            .store
+            .retention()
+            .remove_texts(bucket, before_ms, cursor);
         step.await.unwrap()
     });
     removed.await.0
@@ -62,7 +68,10 @@ async fn remove_texts(kit: &Kit, before_ms: i64) -> u64 {
 
 async fn remove_parts(kit: &Kit, before_ms: i64) -> (u64, usize) {
     all(kit, async |bucket, after| {
-        let step = kit.store.remove_parts(bucket, before_ms, after, None);
+        let step = kit
+            .store
+            .retention()
+            .remove_parts(bucket, before_ms, after, None);
         step.await.unwrap()
     })
     .await
@@ -70,7 +79,10 @@ async fn remove_parts(kit: &Kit, before_ms: i64) -> (u64, usize) {
 
 async fn remove_dead(kit: &Kit, before_ms: i64) -> (u64, usize) {
     all(kit, async |bucket, after| {
-        let step = kit.store.remove_dead_callbacks(bucket, before_ms, after);
+        let step = kit
+            .store
+            .retention()
+            .remove_dead_callbacks(bucket, before_ms, after);
         step.await.unwrap()
     })
     .await
@@ -83,9 +95,10 @@ async fn count(kit: &Kit, of: &str) -> i64 {
 /// Where the recipients of a message stand; `None` when it is not known.
 async fn known(kit: &Kit, message: &NewMessage) -> Option<Vec<Option<DeliveryStatus>>> {
     let draft = &message.draft;
-    let report = kit
-        .store
-        .message_report(draft.account, draft.environment, message.id, 0, 10_000);
+    let report =
+        kit.store
+            .messages()
+            .report(draft.account, draft.environment, message.id, 0, 10_000);
     let recipients = report.await.unwrap()?.recipients;
     Some(recipients.into_iter().map(|(_, status)| status).collect())
 }
@@ -154,7 +167,7 @@ async fn a_large_message_is_deleted_in_steps_and_hidden_at_once(kit: &Kit) {
     };
     let message = base.message(&kit.store);
     kit.accept(&message).await;
-    let claimed = kit.store.claim(Claim {
+    let claimed = kit.store.claims().claim(Claim {
         recipients: 2_000,
         ..claim(2_000)
     });
@@ -167,6 +180,7 @@ async fn a_large_message_is_deleted_in_steps_and_hidden_at_once(kit: &Kit) {
     loop {
         let step = kit
             .store
+            .retention()
             .remove_messages(bucket, BEFORE, after)
             .await
             .unwrap();
@@ -179,7 +193,7 @@ async fn a_large_message_is_deleted_in_steps_and_hidden_at_once(kit: &Kit) {
         if steps > 1 {
             assert_eq!(known(kit, &message).await, None);
         }
-        let violations = kit.store.verify().await.unwrap().violations;
+        let violations = kit.store.upkeep().verify().await.unwrap().violations;
         assert_eq!(violations, Vec::<String>::new());
         if after.is_none() {
             break;
@@ -189,7 +203,12 @@ async fn a_large_message_is_deleted_in_steps_and_hidden_at_once(kit: &Kit) {
     assert_eq!((left, count(kit, "messages").await), (0, 0));
     assert_eq!(known(kit, &small).await, None);
     assert_eq!(kit.balance(id).await, balance);
-    let statement = kit.store.statement(id, None, 10_000).await.unwrap();
+    let statement = kit
+        .store
+        .wallets()
+        .statement(id, None, 10_000)
+        .await
+        .unwrap();
     assert_eq!(statement.len(), 1 + 2 + 1_300, "credit, charges, refunds");
 }
 
@@ -222,7 +241,7 @@ async fn a_text_goes_once_its_message_is_settled_and_the_report_stays(kit: &Kit)
         now_ms: NOW + 2 * DAY,
         ..claim(1_000)
     };
-    for claimed in kit.store.claim(waiting).await.unwrap() {
+    for claimed in kit.store.claims().claim(waiting).await.unwrap() {
         assert!(!claimed.content.body.is_empty());
     }
 }
@@ -305,7 +324,10 @@ async fn sandbox_messages_go_by_age_with_their_callbacks(kit: &Kit) {
     let half = "update outbox set state = 'dead' where recipient % 2 = 0";
     kit.run(half).await.unwrap();
     let removed = all(kit, async |bucket, after| {
-        let step = kit.store.remove_simulated(bucket, CARRIER, BEFORE, after);
+        let step = kit
+            .store
+            .retention()
+            .remove_simulated(bucket, CARRIER, BEFORE, after);
         step.await.unwrap()
     });
     assert_eq!(removed.await.0, 2);

@@ -39,7 +39,7 @@ async fn claim_at(kit: &Kit, now_ms: i64) -> Vec<Claimed> {
         until_ms: now_ms + HOUR,
         ..claim(1_000)
     };
-    kit.store.claim(claim).await.unwrap()
+    kit.store.claims().claim(claim).await.unwrap()
 }
 
 /// Accepts a message, and submits it when it is due.
@@ -225,11 +225,22 @@ async fn retention_counts_from_the_due_time(kit: &Kit) {
         .unwrap();
     let bucket = kit.store.bucket_of(message.draft.account);
     for (before_ms, gone) in [(DUE, 0), (DUE + 1, 1)] {
-        let texts = kit.store.remove_texts(bucket, before_ms, None).await;
+        let texts = kit
+            .store
+            .retention()
+            .remove_texts(bucket, before_ms, None)
+            .await;
         assert_eq!(texts.unwrap().count, gone, "texts");
-        let dead = kit.store.remove_dead_callbacks(bucket, before_ms, None);
+        let dead = kit
+            .store
+            .retention()
+            .remove_dead_callbacks(bucket, before_ms, None);
         assert_eq!(dead.await.unwrap().count, gone, "dead callbacks");
-        let messages = kit.store.remove_messages(bucket, before_ms, None).await;
+        let messages = kit
+            .store
+            .retention()
+            .remove_messages(bucket, before_ms, None)
+            .await;
         assert_eq!(messages.unwrap().count, gone, "messages");
     }
     let pages = || kit.numbers("select count(*) from carrier_ids");
@@ -238,6 +249,7 @@ async fn retention_counts_from_the_due_time(kit: &Kit) {
         for bucket in kit.store.buckets() {
             let step = kit
                 .store
+                .retention()
                 .remove_parts(bucket, before_ms, None, Some(CARRIER));
             step.await.unwrap();
         }
@@ -254,7 +266,10 @@ async fn a_scheduled_sandbox_message_stays_until_it_is_old(kit: &Kit) {
     assert_eq!(message.draft.recipients, [number(1)]);
     let bucket = kit.store.bucket_of(message.draft.account);
     for (before_ms, gone) in [(DUE, 0), (DUE + 1, 1)] {
-        let step = kit.store.remove_simulated(bucket, CARRIER, before_ms, None);
+        let step = kit
+            .store
+            .retention()
+            .remove_simulated(bucket, CARRIER, before_ms, None);
         assert_eq!(step.await.unwrap().count, gone);
     }
 }

@@ -131,7 +131,7 @@ async fn a_send_with_a_lost_commit_is_charged_once() {
             for sends in 1..=3 {
                 let message = sending(account).message(&store);
                 scissors.cut_next(1);
-                let answers = store.accept(NOW, vec![message]).await.unwrap();
+                let answers = store.messages().accept(NOW, vec![message]).await.unwrap();
                 let balance = naira(100 - 6 * sends);
                 assert_eq!(answers, [Accepted::Yes { balance }]);
                 assert!(scissors.is_done());
@@ -155,7 +155,7 @@ async fn a_claim_whose_commit_was_lost_is_in_hand_all_the_same() {
             };
             kit.accept(&message.message(&store)).await;
             scissors.cut_next(1);
-            let claimed = store.claim(claim(10)).await.unwrap();
+            let claimed = store.claims().claim(claim(10)).await.unwrap();
             assert!(scissors.is_done());
             assert_eq!(claimed.len(), 1);
             let sql = format!("select claimed_by from batches where carrier = '{CARRIER}'");
@@ -174,7 +174,11 @@ async fn a_release_whose_commit_was_lost_waits_once() {
             let claimed = kit.accept_and_claim(&message).await;
             let batches = claimed.into_iter().map(|claimed| claimed.batch).collect();
             scissors.cut_next(1);
-            store.release(batches, NOW, None, NOW).await.unwrap();
+            store
+                .claims()
+                .release(batches, NOW, None, NOW)
+                .await
+                .unwrap();
             assert!(scissors.is_done());
             let waiting = "select count(*) from batches where claimed_by = 0";
             assert_eq!(kit.numbers(waiting).await, [1]);
@@ -192,7 +196,10 @@ async fn a_credit_whose_commit_was_lost_is_new_and_credits_once() {
             let account = kit.account(1).await;
             let entry = credit(account, Component::SmsWallet, 50, "severed");
             scissors.cut_next(1);
-            assert_eq!(store.credit(entry, by(NOW)).await.unwrap(), Credited::New);
+            assert_eq!(
+                store.wallets().credit(entry, by(NOW)).await.unwrap(),
+                Credited::New
+            );
             assert!(scissors.is_done());
             assert_eq!(kit.balance(account).await, naira(51));
         },
@@ -207,7 +214,7 @@ async fn a_change_of_an_operator_whose_commit_was_lost_has_one_entry() {
         async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
             let account = kit.account(0).await;
             scissors.cut_next(1);
-            let set = store.set_account_status(
+            let set = store.accounts().set_status(
                 account,
                 AccountStatus::Restricted,
                 domain::Queued::Hold,
@@ -215,7 +222,12 @@ async fn a_change_of_an_operator_whose_commit_was_lost_has_one_entry() {
             );
             assert!(set.await.unwrap());
             assert!(scissors.is_done());
-            let entries = kit.store.audit(Some(account), None, 10).await.unwrap();
+            let entries = kit
+                .store
+                .audit()
+                .list(Some(account), None, 10)
+                .await
+                .unwrap();
             let states = |entry: &AuditEntry| entry.verb == "account.set-status";
             assert_eq!(entries.iter().filter(|&entry| states(entry)).count(), 1);
             assert_eq!(entries[0].before, r#"{"queued":"send","status":"active"}"#);
@@ -250,7 +262,10 @@ async fn what_a_carrier_said_in_a_lost_commit_is_kept_and_told_once() {
                     report(vec![], vec![delivered(to)]),
                 ] {
                     scissors.cut_next(round);
-                    let kept = store.report(heard.into(), &mut settled).await;
+                    let kept = store
+                        .carrier_reports()
+                        .commit(heard.into(), &mut settled)
+                        .await;
                     assert!(kept.unwrap().is_empty());
                 }
                 assert_eq!(settled.callbacks.len(), 1);
@@ -284,7 +299,7 @@ async fn unanswered_queries_time_out_and_free_their_connections() {
         let mut questions = JoinSet::new();
         for _ in 0..QUESTIONS {
             let store = store.clone();
-            questions.spawn(async move { store.revision().await });
+            questions.spawn(async move { store.revisions().current().await });
         }
         questions.join_all().await
     };
@@ -318,10 +333,28 @@ async fn sweeps_whose_questions_are_never_answered_end() {
     let planner = swallowing("pg_stat_get_live_tuples").await;
     let all = async {
         tokio::join!(
-            async { messages.remove_messages(bucket, NOW, None).await.err() },
-            async { texts.remove_texts(bucket, NOW, None).await.err() },
-            async { parts.remove_parts(bucket, NOW, None, None).await.err() },
-            async { planner.gather_statistics().await.err() },
+            async {
+                messages
+                    .retention()
+                    .remove_messages(bucket, NOW, None)
+                    .await
+                    .err()
+            },
+            async {
+                texts
+                    .retention()
+                    .remove_texts(bucket, NOW, None)
+                    .await
+                    .err()
+            },
+            async {
+                parts
+                    .retention()
+                    .remove_parts(bucket, NOW, None, None)
+                    .await
+                    .err()
+            },
+            async { planner.upkeep().gather_statistics().await.err() },
         )
     };
     let ended = tokio::time::timeout(Duration::from_secs(40), all).await;
@@ -345,7 +378,7 @@ async fn a_change_that_lost_its_connection_early_is_retried() {
     for lost in [1, 5] {
         scissors.cut_next(lost);
         let message = sending(account).message(&store);
-        let answers = store.accept(NOW, vec![message]).await.unwrap();
+        let answers = store.messages().accept(NOW, vec![message]).await.unwrap();
         assert!(matches!(answers[..], [Accepted::Yes { .. }]), "{answers:?}");
         assert!(scissors.is_done());
     }
@@ -368,7 +401,7 @@ async fn the_locks_of_an_unreachable_node_do_not_block_others() {
     for count in 0..HELD {
         let entry = credit(account, Component::SmsWallet, 50, &format!("held {count}"));
         let store = store.clone();
-        held.spawn(async move { store.credit(entry, by(NOW)).await });
+        held.spawn(async move { store.wallets().credit(entry, by(NOW)).await });
     }
     // One has the wallet, the others wait for it, each to be swallowed in its turn.
     let waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
@@ -379,7 +412,7 @@ async fn the_locks_of_an_unreachable_node_do_not_block_others() {
     };
     tokio::time::timeout(SOON, waits).await.unwrap();
     let entry = credit(account, Component::SmsWallet, 5, "free");
-    let credited = tokio::time::timeout(SOON, kit.store.credit(entry, by(NOW))).await;
+    let credited = tokio::time::timeout(SOON, kit.store.wallets().credit(entry, by(NOW))).await;
     assert_eq!(credited.unwrap().unwrap(), Credited::New);
     held.shutdown().await;
     scissors.cut_next(0);

@@ -46,7 +46,12 @@ async fn accounts_of_all_buckets_are_accepted_together(kit: &Kit) {
         };
         [message.clone(), more.message(&kit.store)]
     });
-    let answers = kit.store.accept(NOW, twice.collect()).await.unwrap();
+    let answers = kit
+        .store
+        .messages()
+        .accept(NOW, twice.collect())
+        .await
+        .unwrap();
     for pair in answers.chunks(2) {
         assert_eq!(pair[0], Accepted::Yes { balance: naira(4) });
         assert!(matches!(pair[1], Accepted::No(_)), "{pair:?}");
@@ -120,7 +125,11 @@ async fn accounts_are_charged_and_refunded_at_the_same_moment(kit: &Kit) {
         let store = kit.store.clone();
         running.spawn(async move {
             let mut settled = Settled::default();
-            store.report(heard.into(), &mut settled).await.unwrap();
+            store
+                .carrier_reports()
+                .commit(heard.into(), &mut settled)
+                .await
+                .unwrap();
         });
     }
     for round in 1..=5 {
@@ -133,7 +142,7 @@ async fn accounts_are_charged_and_refunded_at_the_same_moment(kit: &Kit) {
         });
         let (store, group) = (kit.store.clone(), group.collect());
         running.spawn(async move {
-            let answers = store.accept(NOW, group).await.unwrap();
+            let answers = store.messages().accept(NOW, group).await.unwrap();
             let is_charged = |answer: &Accepted| matches!(answer, Accepted::Yes { .. });
             assert!(answers.iter().all(is_charged), "{answers:?}");
         });

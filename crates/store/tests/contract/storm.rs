@@ -185,7 +185,7 @@ async fn receipts_in_any_order_settle_each_recipient_once(kit: &Kit) {
     let mut chance = Chance::new(seed);
     let sent = send(kit, &mut chance, receipts * (100 - TWICE - UNKNOWN) / 100).await;
     let account = sent[0].message.draft.account;
-    let before = kit.store.wallet(account).await.unwrap().unwrap();
+    let before = kit.store.wallets().find(account).await.unwrap().unwrap();
     let (joined, tally) = storm(&sent, &mut chance, receipts);
     let (parked, ended) = bring(kit, &sent, joined).await;
     assert_eq!(parked, tally.early + tally.unknown, "seed {seed}");
@@ -200,7 +200,7 @@ async fn receipts_in_any_order_settle_each_recipient_once(kit: &Kit) {
     }
     // Money: what one component paid goes back to it; what two paid, to the one that was drawn last first.
     let back = PRICE * i64::try_from(tally.refunded).unwrap();
-    let after = kit.store.wallet(account).await.unwrap().unwrap();
+    let after = kit.store.wallets().find(account).await.unwrap().unwrap();
     assert_eq!(after.total(), before.total() + naira(back), "seed {seed}");
     let is_bad =
         |end: &&Option<DeliveryStatus>| end.is_some_and(|end| end != DeliveryStatus::Delivered);

@@ -77,7 +77,11 @@ async fn a_message_sent_after_a_clock_step_expires_in_time(kit: &Kit) {
             kit.expire(&at(NOW)).await;
         } else {
             let set_by_ms = -5 * TIMEOUT;
-            kit.store.follow_clock(NOW, set_by_ms).await.unwrap();
+            kit.store
+                .upkeep()
+                .follow_clock(NOW, set_by_ms)
+                .await
+                .unwrap();
         }
         let message = sending(kit.account(100).await).message(&kit.store);
         kit.submit(&message).await;
@@ -253,6 +257,7 @@ async fn expiries_at_the_same_moment_settle_once(kit: &Kit) {
         tasks.spawn(async move {
             let expiry = expiry(Gateway::DirectRefund, NOW + TIMEOUT + 1);
             store
+                .sweep()
                 .expire(bucket, &expiry)
                 .await
                 .unwrap()
@@ -304,7 +309,8 @@ async fn a_report_counts_as_delivered_what_was_given_up_before(kit: &Kit) {
     let counts = async || {
         let page =
             kit.store
-                .message_report(base.account, message.draft.environment, message.id, 0, 1);
+                .messages()
+                .report(base.account, message.draft.environment, message.id, 0, 1);
         let counts = page.await.unwrap().unwrap().counts;
         (counts.delivered, counts.failed)
     };

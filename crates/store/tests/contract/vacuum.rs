@@ -55,7 +55,7 @@ impl Queue {
         self.run("select pg_stat_force_next_flush()").await;
         while self.number(REMOVED).await < self.removed {}
         for _ in 0..3 {
-            self.store.vacuum_queues().await.unwrap();
+            self.store.upkeep().vacuum_queues().await.unwrap();
         }
         (size, self.number(VACUUMS).await)
     }

@@ -24,9 +24,18 @@ fn pause(account: AccountId, at_ms: i64) -> PausedBlock {
 
 async fn a_block_is_paused_once_until_its_time_is_over(kit: &Kit) {
     let (one, two) = (kit.account(0).await, kit.account(0).await);
-    let paused = async |at_ms| kit.store.paused_blocks(at_ms, None, 9).await.unwrap();
+    let paused = async |at_ms| {
+        kit.store
+            .paused_blocks()
+            .list(at_ms, None, 9)
+            .await
+            .unwrap()
+    };
     let add = async |account, at_ms| {
-        let added = kit.store.pause_block(pause(account, at_ms), by(at_ms));
+        let added = kit
+            .store
+            .paused_blocks()
+            .pause(pause(account, at_ms), by(at_ms));
         added.await.unwrap()
     };
     assert!(add(one, NOW).await);
@@ -47,33 +56,46 @@ async fn a_block_is_paused_once_until_its_time_is_over(kit: &Kit) {
 async fn a_pause_is_released_once(kit: &Kit) {
     let (one, two) = (kit.account(0).await, kit.account(0).await);
     let release = async |account, at_ms| {
-        let released = kit.store.release_block(account, BLOCK, by(at_ms));
+        let released = kit.store.paused_blocks().release(account, BLOCK, by(at_ms));
         released.await.unwrap()
     };
-    let added = kit.store.pause_block(pause(one, NOW), by(NOW)).await;
+    let added = kit
+        .store
+        .paused_blocks()
+        .pause(pause(one, NOW), by(NOW))
+        .await;
     assert!(added.unwrap());
     assert!(!release(two, NOW).await);
     assert!(!release(one, NOW + 100).await, "it is over");
     assert!(release(one, NOW + 99).await);
     assert!(!release(one, NOW + 99).await);
-    assert_eq!(kit.store.all_paused_blocks(NOW).await.unwrap(), []);
+    assert_eq!(kit.store.paused_blocks().all(NOW).await.unwrap(), []);
 }
 
 async fn pauses_and_releases_raise_the_revision_and_are_in_the_audit(kit: &Kit) {
     let id = kit.account(0).await;
-    let first = kit.store.revision().await.unwrap();
-    let added = kit.store.pause_block(pause(id, NOW), by(NOW)).await;
+    let first = kit.store.revisions().current().await.unwrap();
+    let added = kit
+        .store
+        .paused_blocks()
+        .pause(pause(id, NOW), by(NOW))
+        .await;
     assert!(added.unwrap());
-    let second = kit.store.revision().await.unwrap();
-    let released = kit.store.release_block(id, BLOCK, by(NOW)).await;
+    let second = kit.store.revisions().current().await.unwrap();
+    let released = kit.store.paused_blocks().release(id, BLOCK, by(NOW)).await;
     assert!(released.unwrap());
-    let third = kit.store.revision().await.unwrap();
+    let third = kit.store.revisions().current().await.unwrap();
     for (then, now) in [(first, second), (second, third)] {
         assert!(now.number > then.number);
-        let changed = kit.store.changed_accounts(then, now).await.unwrap();
+        let changed = kit
+            .store
+            .revisions()
+            .changed_accounts(then, now)
+            .await
+            .unwrap();
         assert_eq!(changed, Some([id].into()));
     }
-    let entries = kit.store.audit(Some(id), None, 2).await.unwrap();
+    let entries = kit.store.audit().list(Some(id), None, 2).await.unwrap();
     let told: Vec<_> = entries
         .iter()
         .map(|entry| {

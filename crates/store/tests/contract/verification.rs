@@ -35,7 +35,7 @@ twins!(
 );
 
 async fn violations(kit: &Kit) -> Vec<String> {
-    kit.store.verify().await.unwrap().violations
+    kit.store.upkeep().verify().await.unwrap().violations
 }
 
 fn hex(message: &NewMessage) -> String {
@@ -93,7 +93,7 @@ async fn a_sound_database_has_no_violations(kit: &Kit) {
     };
     kit.submit(&sandbox.message(&kit.store)).await;
     kit.accept(&sending(id).message(&kit.store)).await;
-    let verification = kit.store.verify().await.unwrap();
+    let verification = kit.store.upkeep().verify().await.unwrap();
     assert_eq!(verification.violations, Vec::<String>::new());
     assert_eq!(verification.wallets, 1);
     assert_eq!(verification.messages, 4);
@@ -440,7 +440,7 @@ async fn a_refund_that_is_owed_is_found(kit: &Kit) {
 
 async fn an_entry_that_the_audit_has_lost_is_found(kit: &Kit) {
     kit.account(10).await;
-    let made = kit.store.audit(None, None, 10).await.unwrap().len();
+    let made = kit.store.audit().list(None, None, 10).await.unwrap().len();
     // The last one leaves no gap behind.
     kit.plant(if kit.is_sqlite() {
         "drop trigger audit_loses_nothing; delete from audit where number = 2"

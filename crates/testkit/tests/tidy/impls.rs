@@ -5,9 +5,6 @@ use super::tidy::{crates, is_test, rust_files};
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Crates that still cut a type over several `impl` blocks. The list only shrinks.
-const SEVERAL_LEFT: [&str; 1] = ["store"];
-
 /// The name of the type that a line begins an `impl` block of, if it is not one of a trait.
 fn implemented(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("impl")?;
@@ -69,14 +66,7 @@ fn a_struct_has_one_impl_block() {
             }
         }
         let several = counts.iter().filter(|(_, (impls, types))| impls > types);
-        let several: Vec<String> = several
-            .map(|(name, _)| format!("{crate_}::{name} has several impl blocks"))
-            .collect();
-        match (SEVERAL_LEFT.contains(&&*crate_), several.is_empty()) {
-            (true, true) => faults.push(format!("remove {crate_} from SEVERAL_LEFT")),
-            (true, false) => {}
-            (false, _) => faults.extend(several),
-        }
+        faults.extend(several.map(|(name, _)| format!("{crate_}::{name} has several impl blocks")));
     }
     assert!(faults.is_empty(), "{faults:#?}");
 }

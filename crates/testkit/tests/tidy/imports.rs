@@ -1,12 +1,8 @@
 //! The graph of imports between the files of a crate: no file imports itself by way of others, and
 //! a stage of the engine imports no later one.
-//!
-//! `OGENE_RINGS=CRATE cargo nextest run -p testkit --test tidy imports --no-capture` prints the rings
-//! of a crate that is on the list.
 
 use super::tidy::{crates, is_test, root, rust_files};
 use std::collections::{BTreeMap, BTreeSet};
-use std::env;
 use std::fs;
 use std::path::Path;
 
@@ -25,9 +21,6 @@ const ENGINE_PARTS: [&str; 12] = [
     "operators",
     "engine",
 ];
-
-/// Crates that still have a ring of imports. The list only shrinks.
-const RINGS_LEFT: [&str; 1] = ["store"];
 
 /// The path of a module in its crate; the root has none.
 type Module = Vec<String>;
@@ -214,7 +207,7 @@ fn rings(imports: &Imports) -> BTreeMap<Module, Vec<Module>> {
         .collect()
 }
 
-/// A module as the list and the faults name it: `engine::context::clock`.
+/// A module as the faults name it: `engine::context::clock`.
 fn name(crate_: &str, module: &Module) -> String {
     let names = [crate_.to_owned()].into_iter().chain(module.clone());
     names.collect::<Vec<_>>().join("::")
@@ -235,17 +228,7 @@ fn no_file_imports_itself_by_way_of_others() {
     let mut faults = Vec::new();
     for folder in crates() {
         let crate_ = folder.file_name().unwrap().to_str().unwrap().to_owned();
-        let rings = rings(&imports(&folder));
-        if RINGS_LEFT.contains(&&*crate_) {
-            if rings.is_empty() {
-                faults.push(format!("{crate_} has no ring: remove it from RINGS_LEFT"));
-            }
-            if env::var("OGENE_RINGS").is_ok_and(|shown| shown == crate_) {
-                println!("{:#?}", faults_of(&crate_, &rings));
-            }
-            continue;
-        }
-        faults.extend(faults_of(&crate_, &rings));
+        faults.extend(faults_of(&crate_, &rings(&imports(&folder))));
     }
     assert!(faults.is_empty(), "{faults:#?}");
 }

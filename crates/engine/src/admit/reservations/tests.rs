@@ -180,7 +180,7 @@ async fn unused_permits_are_returned_and_unused_keys_dropped() {
             now_ms: NOW + later_ms,
             ..Reservation::default()
         };
-        store.reserve(vec![(KEY, asked)]).await.unwrap()[0].room
+        store.rates().reserve(vec![(KEY, asked)]).await.unwrap()[0].room
     };
     node.give_back(NOW + 1_499).await.unwrap();
     assert_eq!(room(1_499).await, 1_000 - 15 - 7);

@@ -1,8 +1,10 @@
 //! The match of receipts to pages.
 
-use super::{Id, PageRef, hour_of, lying_apart, under};
-use crate::Store;
-use crate::deliveries::receipts::Receipt;
+use super::index::{lying_apart, under};
+use super::page::{Id, PageRef};
+use super::stored::hour_of;
+use crate::buckets::Buckets;
+use crate::deliveries::receipts::receipt::Receipt;
 use database::{Result, Tx};
 use domain::{Leg, MessageId, Recipient};
 use std::collections::hash_map::Entry;
@@ -127,6 +129,42 @@ impl Matched {
         }
         Meant::Pages(youngest)
     }
+
+    /// Adds the pages that lie apart by recipient. A receipt without a recipient could mean any of
+    /// them.
+    async fn look_apart(
+        &mut self,
+        tx: &mut Tx,
+        buckets: Buckets,
+        oldest_ms: i64,
+        full: &[(Id<'_>, Wanted)],
+    ) -> Result<()> {
+        let (mut all, mut slots) = (Vec::new(), Vec::new());
+        for (id, wanted) in full {
+            if wanted.anybody {
+                self.unclear.insert((wanted.slot, None));
+            }
+            for recipient in wanted.recipients.all() {
+                all.push((*id, recipient));
+                slots.push(wanted.slot);
+            }
+        }
+        let parts = &mut self.parts;
+        let too_many = lying_apart(tx, buckets, &all, |place, part| {
+            if let Some(slot) = slots.get(place)
+                && part.hour_ms >= oldest_ms
+            {
+                parts.entry(*slot).or_default().push(part);
+            }
+        })
+        .await?;
+        for place in too_many {
+            if let (Some(slot), Some((_, recipient))) = (slots.get(place), all.get(place)) {
+                self.unclear.insert((*slot, Some(*recipient)));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The recipients to look up under an id.
@@ -170,7 +208,7 @@ impl Recipients {
 /// Looks up the pages that some receipts may mean.
 pub(crate) async fn look_up<'r>(
     tx: &mut Tx,
-    store: &Store,
+    buckets: Buckets,
     now_ms: i64,
     receipts: impl Iterator<Item = (usize, &'r Receipt)>,
 ) -> Result<Matched> {
@@ -201,7 +239,7 @@ pub(crate) async fn look_up<'r>(
         }
     }
     matched.parts.reserve(ids.len());
-    let full = under(tx, store, ids, |wanted, part| {
+    let full = under(tx, buckets, ids, |wanted, part| {
         let is_wanted = wanted.anybody || wanted.recipients.contains(part.recipient);
         if is_wanted && part.hour_ms >= oldest_ms {
             matched.parts.entry(wanted.slot).or_default().push(part);
@@ -209,7 +247,7 @@ pub(crate) async fn look_up<'r>(
     })
     .await?;
     if !full.is_empty() {
-        matched.look_apart(tx, store, oldest_ms, &full).await?;
+        matched.look_apart(tx, buckets, oldest_ms, &full).await?;
     }
     for parts in matched.parts.values_mut().filter(|all| all.len() > 1) {
         use_latest_hours(parts);
@@ -217,42 +255,4 @@ pub(crate) async fn look_up<'r>(
         parts.dedup();
     }
     Ok(matched)
-}
-
-impl Matched {
-    /// Adds the pages that lie apart by recipient. A receipt without a recipient could mean any of
-    /// them.
-    async fn look_apart(
-        &mut self,
-        tx: &mut Tx,
-        store: &Store,
-        oldest_ms: i64,
-        full: &[(Id<'_>, Wanted)],
-    ) -> Result<()> {
-        let (mut all, mut slots) = (Vec::new(), Vec::new());
-        for (id, wanted) in full {
-            if wanted.anybody {
-                self.unclear.insert((wanted.slot, None));
-            }
-            for recipient in wanted.recipients.all() {
-                all.push((*id, recipient));
-                slots.push(wanted.slot);
-            }
-        }
-        let parts = &mut self.parts;
-        let too_many = lying_apart(tx, store, &all, |place, part| {
-            if let Some(slot) = slots.get(place)
-                && part.hour_ms >= oldest_ms
-            {
-                parts.entry(*slot).or_default().push(part);
-            }
-        })
-        .await?;
-        for place in too_many {
-            if let (Some(slot), Some((_, recipient))) = (slots.get(place), all.get(place)) {
-                self.unclear.insert((*slot, Some(*recipient)));
-            }
-        }
-        Ok(())
-    }
 }

@@ -7,7 +7,7 @@
 //! has the last character of its id, twice its number (plus one for a guess), and the recipient.
 //! Numbers are in base 128, the lowest digit first; each byte but the last has its high bit set.
 
-use super::PageRef;
+use super::page::PageRef;
 use database::{Error, Result};
 use domain::{Bucket, Leg, MessageId, Recipient};
 use uuid::Uuid;

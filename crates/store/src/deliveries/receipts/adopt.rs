@@ -1,12 +1,14 @@
 //! Adoption: receipts for recipients in doubt. Their response was lost, so only the number and the
 //! sender identify them.
 
-use super::settle::ReportPart;
-use super::{JoinedReport, Receipt, ReceiptStatus};
+use super::receipt::{Receipt, ReceiptStatus};
+use super::report::JoinedReport;
+use crate::batches::batch::Progress;
+use crate::buckets::Buckets;
 use crate::deliveries::carrier_ids::{self, Matched, Meant, NamedPage, PageRef};
+use crate::deliveries::delivery_rows::stored;
 use crate::deliveries::doubts::Doubts;
-use crate::deliveries::settle::PendingSettlement;
-use crate::deliveries::stored;
+use crate::deliveries::pending::PendingSettlement;
 use crate::rows::{message_id, number, recipient};
 use database::{Result, Sql, Tx, bulk, query, value};
 use domain::{Bucket, Leg, MessageId, PageSet, Recipient};
@@ -67,7 +69,15 @@ pub(super) async fn homes(tx: &mut Tx, joined: &JoinedReport, places: &[usize]) 
     Ok(homes)
 }
 
-impl ReportPart {
+/// The adoption of recipients in doubt by the receipts of a report.
+pub(super) struct Adoption<'a> {
+    pub(super) buckets: Buckets,
+    pub(super) joined: &'a JoinedReport,
+    /// A bucket of the recipients that the transaction settles.
+    pub(super) home: Bucket,
+}
+
+impl Adoption<'_> {
     /// Lets receipts with unknown ids adopt recipients in doubt: with the same carrier, number and
     /// sender, and longest in doubt. Returns the places of receipts that found none.
     pub(super) async fn adopt(
@@ -129,7 +139,7 @@ impl ReportPart {
                 left.push(place);
                 continue;
             }
-            case.settle_joined(receipt, meant);
+            receipt.add_events(case, meant);
             let ids = [Some(id), receipt.other_id.as_deref()];
             for part in meant {
                 guesses.extend(ids.into_iter().flatten().map(|id| NamedPage {
@@ -145,15 +155,16 @@ impl ReportPart {
         }
         // All pages are stored at once. Rows are shared, and each node locks them in the order of
         // their keys.
-        carrier_ids::keep(tx, &self.store, &guesses).await?;
+        carrier_ids::keep(tx, self.buckets, &guesses).await?;
         Ok(left)
     }
 
     /// Corrects the pages in cases whose receipts reported a delivery before their page had a
     /// carrier id.
-    pub(super) async fn correct_guesses(
+    pub(super) async fn correct_guesses<'p>(
         &self,
         tx: &mut Tx,
+        progress: impl Iterator<Item = &'p Progress>,
         cases: &mut [PendingSettlement],
     ) -> Result<()> {
         let may_be_wrong = |case: &&mut PendingSettlement| {
@@ -166,13 +177,12 @@ impl ReportPart {
             return Ok(());
         }
         let now_ms = self.joined.report.now_ms;
-        let progress = self.progress();
         let pages = progress.flat_map(|one| carrier_ids::submitted(one, now_ms));
         let pages: Vec<NamedPage<'_>> = pages
             .filter(|page| open.contains_key(&page.part.delivery()))
             .collect();
         let mut guesses: BTreeMap<_, Vec<(i64, i64)>> = BTreeMap::new();
-        for (place, guessed) in carrier_ids::guesses(tx, &self.store, &pages).await? {
+        for (place, guessed) in carrier_ids::guesses(tx, self.buckets, &pages).await? {
             if let Some(NamedPage { part, .. }) = pages.get(place) {
                 let of_leg = guesses.entry((part.delivery(), part.leg)).or_default();
                 of_leg.push((guessed, part.page));
@@ -192,7 +202,7 @@ impl ReportPart {
             return Ok(Matched::default());
         }
         let receipts = [(0, receipt)].into_iter();
-        carrier_ids::look_up(tx, &self.store, self.joined.report.now_ms, receipts).await
+        carrier_ids::look_up(tx, self.buckets, self.joined.report.now_ms, receipts).await
     }
 
     /// Returns the page of the message to `recipient` that has been in doubt longest with the
@@ -255,7 +265,7 @@ impl ReportPart {
         let mut messages = Vec::with_capacity(rows.len());
         for (bucket, id, doubts) in rows {
             let bucket = Bucket(bucket.into());
-            if !self.store.db.may_share_transaction(&self.home, &bucket) {
+            if !self.buckets.may_share_transaction(self.home, bucket) {
                 continue;
             }
             let doubts = Doubts::from_text(doubts.as_deref());
@@ -264,17 +274,5 @@ impl ReportPart {
             }
         }
         Ok(messages)
-    }
-}
-
-impl PendingSettlement {
-    /// Returns the first page of a leg in doubt with a carrier. It is a guess, because a receipt
-    /// without its response does not name its page.
-    fn doubted_page(&self, carrier: &str) -> Option<(Leg, i64)> {
-        let mut legs = Leg::ALL.into_iter();
-        legs.find_map(|leg| {
-            let page = self.delivery.doubted_page(leg, &self.events)?;
-            self.doubts.contain(leg, carrier).then_some((leg, page))
-        })
     }
 }

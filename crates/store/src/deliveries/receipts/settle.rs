@@ -1,27 +1,31 @@
 //! The transactions that settle a report.
 
-mod cancelled;
+pub(crate) mod cancelled;
 mod cases;
 
-pub(crate) use cancelled::cancelled;
+use super::adopt::Adoption;
+use super::park::Park;
+use super::parked::parked_for;
+use super::receipt::{Receipt, ReceiptStatus};
+use super::report::{CarrierReport, JoinedReport};
+use crate::batches::batch::{Batch, Progress};
+use crate::batches::batch_rows;
+use crate::buckets::Buckets;
+use crate::deliveries::carrier_ids::{self, Matched, Meant, PageRef};
+use crate::deliveries::delivery_rows::{known, stored};
+use crate::deliveries::pending::PendingSettlement;
+use crate::deliveries::settle::{self, RefundDue, Settled};
+use crate::outbox;
+use crate::upkeep::sweep;
 use cases::{cases, late_cases};
-
-use super::parked::Park;
-use super::{CarrierReport, JoinedReport, Matched, Receipt, ReceiptStatus};
-use crate::batches::{self, Batch, Progress};
-use crate::deliveries::carrier_ids::{Meant, PageRef};
-use crate::deliveries::settle::{self, PendingSettlement, RefundDue, Settled};
-use crate::deliveries::stored;
-use crate::{Store, deliveries::carrier_ids, outbox, upkeep::sweep};
 use database::{Change, Result, Tx};
-use domain::{Bucket, Delivery, DeliveryEvent, DeliveryStatus, Leg, MessageId, Recipient};
-use std::collections::btree_map::Entry;
+use domain::{Bucket, DeliveryStatus, Leg, Recipient};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// The part of a report that one transaction settles.
 pub(super) struct ReportPart {
-    pub(super) store: Store,
+    pub(super) buckets: Buckets,
     pub(super) joined: Arc<JoinedReport>,
     /// A bucket of its recipients.
     pub(super) home: Bucket,
@@ -33,31 +37,22 @@ pub(super) struct ReportPart {
     parts: Option<Arc<Matched>>,
 }
 
-/// A place in a report.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Item {
-    /// Among the progress of batches.
-    Progress(usize),
-    /// Among the receipts.
-    Receipt(usize),
-}
-
 impl ReportPart {
     /// Returns the whole report, for a database with one bucket.
-    pub(super) fn all(store: Store, joined: Arc<JoinedReport>) -> Self {
+    pub(super) fn all(buckets: Buckets, joined: Arc<JoinedReport>) -> Self {
         Self {
             progress: (0..joined.report.progress.len()).collect(),
             receipts: (0..joined.count()).collect(),
             home: Bucket(0),
             parts: None,
-            store,
+            buckets,
             joined,
         }
     }
 
     /// Returns the part of these items, each with its bucket.
     pub(super) fn of(
-        store: Store,
+        buckets: Buckets,
         joined: Arc<JoinedReport>,
         items: &[(Bucket, Item)],
         parts: Arc<Matched>,
@@ -66,7 +61,7 @@ impl ReportPart {
             items.iter().filter_map(|&(_, item)| wanted(item)).collect()
         };
         Self {
-            store,
+            buckets,
             joined,
             home: items.first().map_or(Bucket(0), |(bucket, _)| *bucket),
             progress: places(|item| match item {
@@ -85,65 +80,15 @@ impl ReportPart {
         let all = &self.joined.report.progress;
         self.progress.iter().filter_map(|&place| all.get(place))
     }
-}
 
-impl Change for ReportPart {
-    /// The settled recipients, and the places of receipts that found none.
-    type Output = (Settled, Vec<usize>);
-
-    const DEFERRABLE: bool = true;
-
-    async fn apply(&self, tx: &mut Tx) -> Result<(Settled, Vec<usize>)> {
-        let (mut settled, mut owed) = self.progressed(tx).await?;
-        let (more, more_owed, lost) = self.received(tx).await?;
-        settled.join(more);
-        owed.extend(more_owed);
-        settle::refund(tx, &self.store, self.joined.report.now_ms, owed).await?;
-        Ok((settled, lost))
-    }
-
-    /// The change may be repeated without harm, but the callbacks that it claimed would not be
-    /// returned a second time.
-    async fn is_committed(
-        &self,
-        tx: &mut Tx,
-        (settled, _): &(Settled, Vec<usize>),
-    ) -> Result<bool> {
-        outbox::are_claimed(tx, &settled.callbacks, self.joined.report.node).await
-    }
-}
-
-/// A whole report, for a database with one bucket. The writer itself reads the parked receipts that
-/// match, and parks the ones that find no recipient, so no response can come in between. A separate
-/// read would need a connection and a switch between workers.
-pub(super) struct EmbeddedReport {
-    pub(super) store: Store,
-    pub(super) report: Arc<CarrierReport>,
-}
-
-impl Change for EmbeddedReport {
-    /// The settled recipients, and the places of parked receipts.
-    type Output = (Settled, Vec<usize>);
-
-    const DEFERRABLE: bool = true;
-
-    async fn apply(&self, tx: &mut Tx) -> Result<(Settled, Vec<usize>)> {
-        let report = Arc::clone(&self.report);
-        let parked = self.store.parked_for(tx, &report).await?;
-        let joined = Arc::new(JoinedReport { report, parked });
-        let all = ReportPart::all(self.store.clone(), Arc::clone(&joined));
-        let (mut settled, lost) = all.apply(tx).await?;
-        let park = Park::of(&self.store, &joined, &lost);
-        if park.is_empty() {
-            return Ok((settled, Vec::new()));
+    fn adoption(&self) -> Adoption<'_> {
+        Adoption {
+            buckets: self.buckets,
+            joined: &self.joined,
+            home: self.home,
         }
-        let parking = park.apply(tx).await?;
-        settled.unclear.extend(parking.unclear);
-        Ok((settled, parking.places))
     }
-}
 
-impl ReportPart {
     /// Accounts for recipients of claimed batches.
     async fn progressed(&self, tx: &mut Tx) -> Result<(Settled, Vec<RefundDue>)> {
         if self.progress.is_empty() {
@@ -160,7 +105,10 @@ impl ReportPart {
             .into_iter()
             .partition(PendingSettlement::is_taken_at_once);
         let mut cases = known(tx, fresh).await?;
-        self.correct_guesses(tx, &mut cases).await?;
+        let adoption = self.adoption();
+        adoption
+            .correct_guesses(tx, self.progress(), &mut cases)
+            .await?;
         let context = self.joined.report.context();
         sweep::look_back(tx, self.due_times(), context.now_ms).await?;
         settle::begin(tx, context.now_ms, taken).await?;
@@ -173,13 +121,13 @@ impl ReportPart {
             let (progress, now_ms) = (self.progress(), self.joined.report.now_ms);
             let kept = progress.flat_map(|one| carrier_ids::submitted(one, now_ms));
             let kept: Vec<_> = kept.collect();
-            carrier_ids::keep(tx, &self.store, &kept).await?;
+            carrier_ids::keep(tx, self.buckets, &kept).await?;
         }
         let again: Vec<&Batch> = in_time
             .iter()
             .flat_map(|progress| &progress.again)
             .collect();
-        batches::insert(tx, &again).await?;
+        batch_rows::insert(tx, &again).await?;
         let work = again
             .iter()
             .map(|batch| (batch.carrier.clone(), batch.due_at_ms));
@@ -204,12 +152,12 @@ impl ReportPart {
             .progress()
             .partition(|progress| progress.remaining.is_empty());
         let done: Vec<&Batch> = done.iter().map(|progress| &*progress.batch).collect();
-        let mut held = batches::take(tx, &done).await?;
+        let mut held = batch_rows::take(tx, &done).await?;
         let open: Vec<(&Batch, &[Recipient])> = open
             .iter()
             .map(|progress| (&*progress.batch, &progress.remaining[..]))
             .collect();
-        held.extend(batches::shrink(tx, &open).await?);
+        held.extend(batch_rows::shrink(tx, &open).await?);
         Ok(held)
     }
 
@@ -220,7 +168,7 @@ impl ReportPart {
         let places = self.receipts.iter();
         let receipts = places.map(|&place| (place, self.joined.receipt(place)));
         let now_ms = self.joined.report.now_ms;
-        let matched = carrier_ids::look_up(tx, &self.store, now_ms, receipts).await?;
+        let matched = carrier_ids::look_up(tx, self.buckets, now_ms, receipts).await?;
         Ok(Arc::new(matched))
     }
 
@@ -256,11 +204,11 @@ impl ReportPart {
                 .first()
                 .and_then(|part| cases.get_mut(&(part.message, part.recipient)));
             match case {
-                Some(case) => case.settle_joined(self.joined.receipt(place), pages),
+                Some(case) => self.joined.receipt(place).add_events(case, pages),
                 None => unmatched.push(place),
             }
         }
-        let lost = self.adopt(tx, unmatched, &mut cases).await?;
+        let lost = self.adoption().adopt(tx, unmatched, &mut cases).await?;
         let cases: Vec<PendingSettlement> = cases.into_values().collect();
         let messages = settle::messages(tx, &cases).await?;
         let (more, owed) = settle::settle(tx, &context, cases, &messages).await?;
@@ -291,83 +239,81 @@ impl ReportPart {
     }
 }
 
+/// A place in a report.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Item {
+    /// Among the progress of batches.
+    Progress(usize),
+    /// Among the receipts.
+    Receipt(usize),
+}
+
+impl Change for ReportPart {
+    /// The settled recipients, and the places of receipts that found none.
+    type Output = (Settled, Vec<usize>);
+
+    const DEFERRABLE: bool = true;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<(Settled, Vec<usize>)> {
+        let (mut settled, mut owed) = self.progressed(tx).await?;
+        let (more, more_owed, lost) = self.received(tx).await?;
+        settled.join(more);
+        owed.extend(more_owed);
+        settle::refund(tx, self.buckets, self.joined.report.now_ms, owed).await?;
+        Ok((settled, lost))
+    }
+
+    /// The change may be repeated without harm, but the callbacks that it claimed would not be
+    /// returned a second time.
+    async fn is_committed(
+        &self,
+        tx: &mut Tx,
+        (settled, _): &(Settled, Vec<usize>),
+    ) -> Result<bool> {
+        outbox::are_claimed(tx, &settled.callbacks, self.joined.report.node).await
+    }
+}
+
+/// A whole report, for a database with one bucket. The writer itself reads the parked receipts that
+/// match, and parks the ones that find no recipient, so no response can come in between. A separate
+/// read would need a connection and a switch between workers.
+pub(super) struct EmbeddedReport {
+    pub(super) buckets: Buckets,
+    pub(super) report: Arc<CarrierReport>,
+}
+
+impl Change for EmbeddedReport {
+    /// The settled recipients, and the places of parked receipts.
+    type Output = (Settled, Vec<usize>);
+
+    const DEFERRABLE: bool = true;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<(Settled, Vec<usize>)> {
+        let report = Arc::clone(&self.report);
+        let parked = parked_for(self.buckets, tx, &report).await?;
+        let joined = Arc::new(JoinedReport { report, parked });
+        let all = ReportPart::all(self.buckets, Arc::clone(&joined));
+        let (mut settled, lost) = all.apply(tx).await?;
+        let park = Park::of(self.buckets, &joined, &lost);
+        if park.is_empty() {
+            return Ok((settled, Vec::new()));
+        }
+        let parking = park.apply(tx).await?;
+        settled.unclear.extend(parking.unclear);
+        Ok((settled, parking.places))
+    }
+}
+
 /// Returns `true` if a receipt reports the usual status of its page.
 fn is_usual(part: &PageRef, status: ReceiptStatus) -> bool {
     let delivered = ReceiptStatus::Final(DeliveryStatus::Delivered);
     status == delivered && (part.leg, part.page) == (Leg::First, 1)
 }
 
-impl PendingSettlement {
-    /// Returns `true` if the only event is that a carrier accepted a new recipient.
-    fn is_taken_at_once(&self) -> bool {
-        !self.stored && matches!(self.events[..], [DeliveryEvent::Submitted { .. }])
-    }
-
-    /// Returns `true` if it is a refusal that this node reported late, after others continued.
-    fn is_refused_late(&self, delivery: &Delivery) -> bool {
-        let is_over = |event: &DeliveryEvent| match event {
-            DeliveryEvent::Failed { leg, .. } => !delivery.doubts(*leg),
-            _ => false,
-        };
-        self.late && self.events.iter().all(is_over)
-    }
-
-    /// Adds the events of a receipt for its pages.
-    pub(super) fn settle_joined(&mut self, receipt: &Receipt, pages: &[PageRef]) {
-        let events = pages.iter();
-        let events = events.map(|part| receipt.status.event(part.leg, part.page));
-        self.events.extend(events);
-        self.error = receipt.error.clone().or_else(|| self.error.take());
-    }
-}
-
-/// Completes cases with their stored deliveries, where they may have one. Two legs of one recipient
-/// may be in flight at once: their events become one case.
-pub(crate) async fn known(
-    tx: &mut Tx,
-    cases: Vec<PendingSettlement>,
-) -> Result<Vec<PendingSettlement>> {
-    let (known, mut all): (Vec<PendingSettlement>, Vec<PendingSettlement>) =
-        cases.into_iter().partition(|case| case.stored);
-    if known.is_empty() {
-        return Ok(all);
-    }
-    let mut known_once: BTreeMap<(MessageId, Recipient), PendingSettlement> = BTreeMap::new();
-    for case in known {
-        match known_once.entry((case.message, case.recipient)) {
-            Entry::Vacant(entry) => drop(entry.insert(case)),
-            Entry::Occupied(mut entry) => {
-                let first = entry.get_mut();
-                first.doubts.join(case.doubts);
-                first.events.extend(case.events);
-                first.carrier = case.carrier;
-                first.error = case.error.or_else(|| first.error.take());
-                first.late &= case.late;
-            }
-        }
-    }
-    let keys: Vec<_> = known_once.values().map(PendingSettlement::key).collect();
-    let mut stored = stored(tx, &keys).await?;
-    for case in known_once.into_values() {
-        let key = (case.message, case.recipient);
-        match stored.cases.remove(&key) {
-            // The recipient was refused long ago. A copy that was sent meanwhile was accepted.
-            Some(found) if case.is_refused_late(&found.delivery) => {}
-            Some(found) => all.push(found.with_events_of(case)),
-            // The recipient is sent from its present batch. This report has no valid event for it.
-            None if case.late || stored.unreadable.contains(&key) => {}
-            None => all.push(PendingSettlement {
-                stored: false,
-                ..case
-            }),
-        }
-    }
-    Ok(all)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::MessageId;
 
     #[test]
     fn that_the_first_page_of_the_first_leg_is_delivered_is_usual() {

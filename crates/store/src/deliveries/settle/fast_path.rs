@@ -5,12 +5,13 @@
 //! conditionally, without a read. Rows that do not match take the slow path: they are read, locked
 //! and settled.
 
-use super::{
-    MessageFacts, PendingSettlement, SettleContext, Settled, Settlement, call_back, decide, ended,
-    insert_deliveries, seconds,
-};
-use crate::deliveries::carrier_ids::PageRef;
+use super::apply::{call_back, ended, insert_deliveries, seconds};
+use super::context::{SettleContext, Settled};
+use super::decide::{Settlement, decide};
+use super::message::MessageFacts;
+use crate::deliveries::carrier_ids::page::PageRef;
 use crate::deliveries::doubts::Doubts;
+use crate::deliveries::pending::PendingSettlement;
 use crate::rows::{id_bytes, number};
 use database::{Result, Tx, bulk, value};
 use domain::{Delivery, DeliveryEvent, Leg, MessageId, Money, Recipient, Terms};

@@ -1,6 +1,6 @@
 //! The message fields that settling needs.
 
-use super::PendingSettlement;
+use crate::deliveries::pending::PendingSettlement;
 use crate::rows::{due_at_ms, environment, id_bytes, message_id, named, purse};
 use database::{Result, Tx, bulk, value};
 use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Money, Purse, Terms};
@@ -29,6 +29,7 @@ pub struct MessageFacts {
     /// The amount that each wallet component paid.
     pub paid_from: Purse,
 }
+
 struct MessageFactsRow {
     message_id: Vec<u8>,
     account_id: i64,

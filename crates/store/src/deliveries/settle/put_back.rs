@@ -1,8 +1,11 @@
 //! Second legs that were claimed and are put back unsent.
 
-use super::{PendingSettlement, RefundDue, decide_all, messages, refund};
-use crate::batches::Batch;
-use crate::deliveries::{set_leg, stored};
+use super::decide::decide_all;
+use super::message::messages;
+use super::refund::{self, RefundDue};
+use crate::batches::batch::Batch;
+use crate::deliveries::delivery_rows::{set_leg, stored};
+use crate::deliveries::pending::PendingSettlement;
 use database::{Result, Tx};
 use domain::{DeliveryEvent, Leg};
 

@@ -3,8 +3,9 @@
 //! Refunds are the last step of a transaction, all at once. All who change wallets lock them in one
 //! order.
 
-use super::{MessageFacts, Settlement};
-use crate::Store;
+use super::decide::Settlement;
+use super::message::MessageFacts;
+use crate::buckets::Buckets;
 use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
 use database::{Result, Tx};
 use domain::{Environment, MessageId, Money, Purse, Recipient, Refund};
@@ -43,7 +44,7 @@ pub(super) fn owed(
 /// Returns money to its source. It is the last step of a transaction.
 pub(crate) async fn refund(
     tx: &mut Tx,
-    store: &Store,
+    buckets: Buckets,
     now_ms: i64,
     owed: Vec<RefundDue>,
 ) -> Result<()> {
@@ -51,7 +52,7 @@ pub(crate) async fn refund(
         return Ok(());
     }
     let owner =
-        |message: &MessageFacts| -> Owner { (store.bucket_of(message.account), message.account) };
+        |message: &MessageFacts| -> Owner { (buckets.account(message.account), message.account) };
     let mut owners: Vec<Owner> = owed.iter().map(|owed| owner(&owed.message)).collect();
     owners.sort_unstable();
     owners.dedup();
@@ -79,8 +80,8 @@ pub(crate) async fn refund(
         }
     }
     let mut movements: BTreeMap<Owner, Movement> = BTreeMap::new();
-    for entry in wallets::enter(tx, |account| store.bucket_of(account), &entries).await? {
-        let owner = (store.bucket_of(entry.account), entry.account);
+    for entry in wallets::enter(tx, |account| buckets.account(account), &entries).await? {
+        let owner = (buckets.account(entry.account), entry.account);
         movements
             .entry(owner)
             .or_default()

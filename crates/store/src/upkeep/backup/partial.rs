@@ -1,6 +1,6 @@
 //! A partial file, which is still being written.
 
-use super::BackupError;
+use super::error::BackupError;
 use database::{MODE, give_away, sync_directory};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};

@@ -1,11 +1,10 @@
 //! Retention by primary key, for rows without an index by message. Dead callbacks are removed by
 //! the age of their message, and pages by the hour of their submission.
 
-use super::Removed;
-use crate::Store;
+use super::removal::Removed;
 use crate::deliveries::carrier_ids::stored::last_before;
 use crate::rows::id_bytes;
-use database::{Change, Result, Tx, query};
+use database::{Change, Db, Result, Tx, query};
 use domain::{Bucket, MessageId};
 
 /// Keys read in one step, and most rows removed in it.
@@ -43,108 +42,111 @@ database::from_row!(DeadKey {
     event_id
 });
 
-impl Store {
-    /// Removes old pages among the next rows by key, of one carrier or of all. A page is old if its
-    /// hour of submission ended before a time. Returns how many were removed.
-    pub async fn remove_parts(
-        &self,
-        bucket: Bucket,
-        before_ms: i64,
-        after: Option<CarrierIdKey>,
-        carrier: Option<&str>,
-    ) -> Result<Removed<CarrierIdKey>> {
-        let after = after.unwrap_or_else(|| CarrierIdKey {
-            carrier: carrier.unwrap_or_default().to_owned(),
-            ..CarrierIdKey::default()
-        });
-        let keys: Vec<CarrierIdKey> = self
-            .db
-            .fetch_all(
-                query(
-                    "select carrier, prefix, submitted_hour_ms from carrier_ids
-                 where bucket = $1 and (carrier, prefix, submitted_hour_ms) > ($2, $3, $4)
-                 order by carrier, prefix, submitted_hour_ms limit $5",
-                )
-                .bind(bucket.0)
-                .bind(&after.carrier)
-                .bind(&after.prefix)
-                .bind(after.submitted_hour_ms)
-                .bind(KEYS),
+/// Removes old pages among the next rows by key, of one carrier or of all. A page is old if its
+/// hour of submission ended before a time. Returns how many were removed.
+pub(super) async fn remove_parts(
+    db: &Db,
+    bucket: Bucket,
+    before_ms: i64,
+    after: Option<CarrierIdKey>,
+    carrier: Option<&str>,
+) -> Result<Removed<CarrierIdKey>> {
+    let after = after.unwrap_or_else(|| CarrierIdKey {
+        carrier: carrier.unwrap_or_default().to_owned(),
+        ..CarrierIdKey::default()
+    });
+    let keys: Vec<CarrierIdKey> = db
+        .fetch_all(
+            query(
+                "select carrier, prefix, submitted_hour_ms from carrier_ids
+             where bucket = $1 and (carrier, prefix, submitted_hour_ms) > ($2, $3, $4)
+             order by carrier, prefix, submitted_hour_ms limit $5",
             )
-            .await?;
-        let is_meant = |key: &CarrierIdKey| carrier.is_none_or(|carrier| key.carrier == carrier);
-        let keys: Vec<CarrierIdKey> = keys.into_iter().take_while(is_meant).collect();
-        let last = last_before(before_ms);
-        let any_old = keys.iter().any(|key| key.submitted_hour_ms <= last);
-        let Some(until) = keys.into_iter().next_back() else {
-            return Ok(Removed {
-                count: 0,
-                next: None,
-            });
-        };
-        // Most rows are young, so the writer is only used if one is old.
-        if !any_old {
-            return Ok(Removed {
-                count: 0,
-                next: Some(until),
-            });
-        }
-        let removal = RemoveParts {
-            bucket,
-            last,
-            after,
-            until: until.clone(),
-        };
-        Ok(Removed {
-            count: self.db.change(removal).await?,
-            next: Some(until),
-        })
-    }
-
-    /// Removes the dead callbacks, among the next ones by key, of messages that were due before a
-    /// time. Returns how many were removed.
-    pub async fn remove_dead_callbacks(
-        &self,
-        bucket: Bucket,
-        before_ms: i64,
-        after: Option<DeadKey>,
-    ) -> Result<Removed<DeadKey>> {
-        let after = after.unwrap_or(DeadKey {
-            account_id: i64::MIN,
-            ..DeadKey::default()
+            .bind(bucket.0)
+            .bind(&after.carrier)
+            .bind(&after.prefix)
+            .bind(after.submitted_hour_ms)
+            .bind(KEYS),
+        )
+        .await?;
+    let is_meant = |key: &CarrierIdKey| carrier.is_none_or(|carrier| key.carrier == carrier);
+    let keys: Vec<CarrierIdKey> = keys.into_iter().take_while(is_meant).collect();
+    let last = last_before(before_ms);
+    let any_old = keys.iter().any(|key| key.submitted_hour_ms <= last);
+    let Some(until) = keys.into_iter().next_back() else {
+        return Ok(Removed {
+            count: 0,
+            next: None,
         });
-        let until: Option<DeadKey> = self.db.fetch_optional(query("select account_id, sandbox, destination, due_at_ms, event_id from (
-                     select account_id, sandbox, destination, due_at_ms, event_id from outbox
-                     where bucket = $1 and state = 'dead'
-                         and (account_id, sandbox, destination, due_at_ms, event_id)
-                             > ($2, $3, $4, $5, $6)
-                     order by account_id, sandbox, destination, due_at_ms, event_id limit $7) v
-                 order by account_id desc, sandbox desc, destination desc, due_at_ms desc, event_id desc
-                 limit 1")
+    };
+    // Most rows are young, so the writer is only used if one is old.
+    if !any_old {
+        return Ok(Removed {
+            count: 0,
+            next: Some(until),
+        });
+    }
+    let removal = RemoveParts {
+        bucket,
+        last,
+        after,
+        until: until.clone(),
+    };
+    Ok(Removed {
+        count: db.change(removal).await?,
+        next: Some(until),
+    })
+}
+
+/// Removes the dead callbacks, among the next ones by key, of messages that were due before a
+/// time. Returns how many were removed.
+pub(super) async fn remove_dead_callbacks(
+    db: &Db,
+    bucket: Bucket,
+    before_ms: i64,
+    after: Option<DeadKey>,
+) -> Result<Removed<DeadKey>> {
+    let after = after.unwrap_or(DeadKey {
+        account_id: i64::MIN,
+        ..DeadKey::default()
+    });
+    let until: Option<DeadKey> = db
+        .fetch_optional(
+            query(
+                "select account_id, sandbox, destination, due_at_ms, event_id from (
+                 select account_id, sandbox, destination, due_at_ms, event_id from outbox
+                 where bucket = $1 and state = 'dead'
+                     and (account_id, sandbox, destination, due_at_ms, event_id)
+                         > ($2, $3, $4, $5, $6)
+                 order by account_id, sandbox, destination, due_at_ms, event_id limit $7) v
+             order by account_id desc, sandbox desc, destination desc, due_at_ms desc, event_id desc
+             limit 1",
+            )
             .bind(bucket.0)
             .bind(after.account_id)
             .bind(after.sandbox)
             .bind(&after.destination)
             .bind(after.due_at_ms)
             .bind(&after.event_id)
-            .bind(KEYS)).await?;
-        let Some(until) = until else {
-            return Ok(Removed {
-                count: 0,
-                next: None,
-            });
-        };
-        let removal = RemoveDead {
-            bucket,
-            before_ms,
-            after,
-            until: until.clone(),
-        };
-        Ok(Removed {
-            count: self.db.change(removal).await?,
-            next: Some(until),
-        })
-    }
+            .bind(KEYS),
+        )
+        .await?;
+    let Some(until) = until else {
+        return Ok(Removed {
+            count: 0,
+            next: None,
+        });
+    };
+    let removal = RemoveDead {
+        bucket,
+        before_ms,
+        after,
+        until: until.clone(),
+    };
+    Ok(Removed {
+        count: db.change(removal).await?,
+        next: Some(until),
+    })
 }
 
 struct RemoveParts {

@@ -1,10 +1,9 @@
 //! Retention of texts, which are removed before their messages: a sweep along the ids, with a mark
 //! of its progress.
 
-use super::{MAX_MESSAGES, Removed, open};
-use crate::Store;
+use super::removal::{MAX_MESSAGES, Removed, open};
 use crate::rows::{id_bytes, message_id};
-use crate::upkeep::sweep::{read_mark, write_mark};
+use crate::upkeep::marks::{read_mark, write_mark};
 use database::{Change, Db, Result, Tx, bulk, query, value};
 use domain::{Bucket, MessageId};
 
@@ -22,54 +21,52 @@ pub struct TextCursor {
     open_at_ms: Option<i64>,
 }
 
-impl Store {
-    /// Removes the texts of some settled messages that were due before a time. Returns how many.
-    pub async fn remove_texts(
-        &self,
-        bucket: Bucket,
-        before_ms: i64,
-        cursor: Option<TextCursor>,
-    ) -> Result<Removed<TextCursor>> {
-        let mark = texts_mark(bucket);
-        let (mut cursor, found, open) = Db::in_time(async {
-            let mut tx = self.db.read().await?;
-            let cursor = if let Some(cursor) = cursor {
-                cursor
-            } else {
-                // The mark follows a clock that was set back. Otherwise texts of that time would
-                // never be found.
-                let from_ms = read_mark(&mut tx, &mark).await?.min(before_ms);
-                TextCursor {
-                    after: MessageId::lowest_at(from_ms),
-                    after_scheduled: (from_ms, MessageId::lowest_at(0)),
-                    open_at_ms: None,
-                }
-            };
-            let found = cursor.find(&mut tx, bucket, before_ms).await?;
-            let ids: Vec<MessageId> = found.all().map(|(_, message)| message).collect();
-            let open = open(&mut tx, bucket, before_ms, &ids).await?;
-            Ok((cursor, found, open))
-        })
-        .await?;
-        let is_last = cursor.advance(&found);
-        let (open, settled): (Vec<_>, Vec<_>) =
-            found.all().partition(|(_, message)| open.contains(message));
-        let open = open.into_iter().map(|(due_at_ms, _)| due_at_ms);
-        cursor.open_at_ms = cursor.open_at_ms.into_iter().chain(open).min();
-        let settled = settled.into_iter().map(|(_, message)| message);
-        let swept = cursor
-            .open_at_ms
-            .map_or(before_ms, |open| open.max(before_ms - OPEN_FOR_MS));
-        let removal = RemoveTexts {
-            bucket,
-            messages: settled.collect(),
-            mark: is_last.then_some((mark, swept)),
+/// Removes the texts of some settled messages that were due before a time. Returns how many.
+pub(super) async fn remove(
+    db: &Db,
+    bucket: Bucket,
+    before_ms: i64,
+    cursor: Option<TextCursor>,
+) -> Result<Removed<TextCursor>> {
+    let mark = texts_mark(bucket);
+    let (mut cursor, found, open) = Db::in_time(async {
+        let mut tx = db.read().await?;
+        let cursor = if let Some(cursor) = cursor {
+            cursor
+        } else {
+            // The mark follows a clock that was set back. Otherwise texts of that time would
+            // never be found.
+            let from_ms = read_mark(&mut tx, &mark).await?.min(before_ms);
+            TextCursor {
+                after: MessageId::lowest_at(from_ms),
+                after_scheduled: (from_ms, MessageId::lowest_at(0)),
+                open_at_ms: None,
+            }
         };
-        Ok(Removed {
-            count: self.db.change(removal).await?,
-            next: (!is_last).then_some(cursor),
-        })
-    }
+        let found = cursor.find(&mut tx, bucket, before_ms).await?;
+        let ids: Vec<MessageId> = found.all().map(|(_, message)| message).collect();
+        let open = open(&mut tx, bucket, before_ms, &ids).await?;
+        Ok((cursor, found, open))
+    })
+    .await?;
+    let is_last = cursor.advance(&found);
+    let (open, settled): (Vec<_>, Vec<_>) =
+        found.all().partition(|(_, message)| open.contains(message));
+    let open = open.into_iter().map(|(due_at_ms, _)| due_at_ms);
+    cursor.open_at_ms = cursor.open_at_ms.into_iter().chain(open).min();
+    let settled = settled.into_iter().map(|(_, message)| message);
+    let swept = cursor
+        .open_at_ms
+        .map_or(before_ms, |open| open.max(before_ms - OPEN_FOR_MS));
+    let removal = RemoveTexts {
+        bucket,
+        messages: settled.collect(),
+        mark: is_last.then_some((mark, swept)),
+    };
+    Ok(Removed {
+        count: db.change(removal).await?,
+        next: (!is_last).then_some(cursor),
+    })
 }
 
 /// Returns the name of the mark up to which texts are removed.

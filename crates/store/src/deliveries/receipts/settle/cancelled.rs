@@ -1,8 +1,8 @@
 //! Cancelled batches.
 
-use super::PendingSettlement;
 use super::cases::case;
-use crate::batches::Progress;
+use crate::batches::batch::Progress;
+use crate::deliveries::pending::PendingSettlement;
 use domain::DeliveryEvent;
 
 /// Returns the cases of a cancelled batch.

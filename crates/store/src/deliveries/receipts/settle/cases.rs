@@ -1,8 +1,8 @@
 //! The cases that the progress of claimed batches makes.
 
-use crate::batches::{BatchKind, Progress};
+use crate::batches::batch::{BatchKind, Progress};
 use crate::deliveries::doubts::Doubts;
-use crate::deliveries::settle::PendingSettlement;
+use crate::deliveries::pending::PendingSettlement;
 use domain::{Delivery, DeliveryEvent, Recipient};
 
 /// Returns the cases that the progress of a batch makes.

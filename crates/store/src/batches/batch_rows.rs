@@ -1,0 +1,197 @@
+//! The rows of batches.
+
+use super::batch::{Batch, BatchKind, Claimed, Content};
+use crate::rows::{due_at_ms, environment, id_bytes, message_id, named};
+use database::{Error, Result, Tx, bulk, by_whole_keys, value};
+use domain::{AccountId, Bucket, Gateway, Leg, Money, Priority, Recipient, recipient_list};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// Batches read in one claim at most.
+pub(super) const MAX_BATCHES: usize = 256;
+
+pub(crate) async fn insert(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
+    tx.execute_each(bulk("insert into batches (bucket, carrier, claimed_by, priority, due_at_ms, batch_id,
+             claimed_until_ms, message_id, kind, leg, tries, suffixed, pages, charge, reserve,
+             expires_at_ms, recipients)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)", "insert into batches (bucket, carrier, claimed_by, priority, due_at_ms, batch_id,
+             claimed_until_ms, message_id, kind, leg, tries, suffixed, pages, charge, reserve,
+             expires_at_ms, recipients)
+         select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bytea[], $9::text[], $10::bigint[], $11::bigint[], $12::boolean[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bytea[])").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.claimed_by), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id), value(batch.claimed_until_ms), value(id_bytes(&batch.message)), value(batch.kind.as_str()), value(batch.leg.number()), value(batch.tries), value(batch.suffixed), value(batch.pages), value(batch.charge.units()), value(batch.reserve.units()), value(batch.expires_at_ms), value(recipient_list::pack(&batch.recipients))])).await?;
+    Ok(())
+}
+
+/// Deletes claimed batches. A missing batch is an error, because only its holder may delete it.
+pub(crate) async fn delete(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
+    let gone = take(tx, batches).await?;
+    if gone.len() == batches.len() {
+        Ok(())
+    } else {
+        Err(Error::Impossible("a batch is gone"))
+    }
+}
+
+/// Deletes batches, and returns the ids of the ones that existed.
+pub(crate) async fn take(tx: &mut Tx, batches: &[&Batch]) -> Result<HashSet<i64>> {
+    let taken = tx.changed_each(by_whole_keys("delete from batches
+         where bucket = $1 and carrier = $2 and claimed_by = $3 and priority = $4 and due_at_ms = $5 and batch_id = $6", "delete from batches
+         where ", &["bucket", "carrier", "claimed_by", "priority", "due_at_ms", "batch_id"], "
+         returning batch_id").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.claimed_by), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id)]), batches.iter().map(|batch| { (batch.id,) })).await?;
+    let taken = batches.iter().zip(taken).filter(|(_, is_taken)| *is_taken);
+    Ok(taken.map(|(batch, _)| batch.id).collect())
+}
+
+/// Reduces claimed batches to the recipients that are not accounted for, and returns the ids of the
+/// batches found. A batch with no other recipients was reduced before: its report is repeated.
+pub(crate) async fn shrink(
+    tx: &mut Tx,
+    batches: &[(&Batch, &[Recipient])],
+) -> Result<HashSet<i64>> {
+    let changed = tx.changed_each(bulk("update batches set recipients = $7
+         where batches.bucket = $1 and batches.carrier = $2
+             and batches.claimed_by = $3 and batches.priority = $4
+             and batches.due_at_ms = $5 and batches.batch_id = $6
+             and batches.recipients <> $7", "with v (bucket, carrier, claimed_by, priority, due_at_ms, batch_id, recipients) as (select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[]))
+         update batches set recipients = v.recipients
+         from v where batches.bucket = v.bucket and batches.carrier = v.carrier
+             and batches.claimed_by = v.claimed_by and batches.priority = v.priority
+             and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id
+             and batches.recipients <> v.recipients
+         returning batches.batch_id").rows(batches, |row| {
+            let (batch, remaining) = row;
+            [value(batch.bucket.0), value(&*batch.carrier), value(batch.claimed_by), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id), value(recipient_list::pack(remaining))]
+        }), batches.iter().map(|row| { (row.0.id,) })).await?;
+    let changed = batches.iter().zip(changed);
+    let changed = changed.filter(|(_, is_changed)| *is_changed);
+    Ok(changed.map(|((batch, _), _)| batch.id).collect())
+}
+
+/// Sets the holder of batches, and the end of its claim. It returns how many batches were found as
+/// given.
+pub(super) async fn mark(
+    tx: &mut Tx,
+    batches: &[Batch],
+    claimed_by: i64,
+    until_ms: i64,
+) -> Result<usize> {
+    let marked = tx.changed_each(bulk("update batches set claimed_by = $7, claimed_until_ms = $8
+         where batches.bucket = $1 and batches.carrier = $2
+             and batches.claimed_by = $3 and batches.priority = $4
+             and batches.due_at_ms = $5 and batches.batch_id = $6", "with v (bucket, carrier, claimed_by, priority, due_at_ms, batch_id) as (select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]))
+         update batches set claimed_by = $7, claimed_until_ms = $8
+         from v where batches.bucket = v.bucket and batches.carrier = v.carrier
+             and batches.claimed_by = v.claimed_by and batches.priority = v.priority
+             and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id
+         returning batches.batch_id").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.claimed_by), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id)]).bind(claimed_by).bind(until_ms), batches.iter().map(|batch| { (batch.id,) })).await?;
+    Ok(marked.into_iter().filter(|is_marked| *is_marked).count())
+}
+
+pub(super) struct BatchRow {
+    pub(super) bucket: i16,
+    pub(super) carrier: String,
+    pub(super) claimed_by: i64,
+    pub(super) priority: i64,
+    pub(super) due_at_ms: i64,
+    pub(super) batch_id: i64,
+    pub(super) claimed_until_ms: i64,
+    pub(super) message_id: Vec<u8>,
+    pub(super) kind: String,
+    pub(super) leg: i64,
+    pub(super) tries: i64,
+    pub(super) suffixed: bool,
+    pub(super) pages: i64,
+    pub(super) charge: i64,
+    pub(super) reserve: i64,
+    pub(super) expires_at_ms: i64,
+    pub(super) recipients: Vec<u8>,
+    pub(super) account_id: i64,
+    pub(super) sandbox: bool,
+    pub(super) gateway: String,
+    pub(super) sender: String,
+    pub(super) body: String,
+    pub(super) message_due_at_ms: Option<i64>,
+    /// `true` if the account may not send.
+    pub(super) is_held: bool,
+}
+
+database::from_row!(BatchRow {
+    bucket,
+    carrier,
+    claimed_by,
+    priority,
+    due_at_ms,
+    batch_id,
+    claimed_until_ms,
+    message_id,
+    kind,
+    leg,
+    tries,
+    suffixed,
+    pages,
+    charge,
+    reserve,
+    expires_at_ms,
+    recipients,
+    account_id,
+    sandbox,
+    gateway,
+    sender,
+    body,
+    message_due_at_ms,
+    is_held
+});
+
+/// A select of batches and the fields of their messages that a claim needs. The text continues with
+/// the conditions.
+macro_rules! select_batches {
+    ($conditions:literal) => {
+        concat!(
+            "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.due_at_ms as message_due_at_ms,
+         not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held
+     from batches b
+     join messages m on m.bucket = b.bucket and m.message_id = b.message_id ",
+            $conditions
+        )
+    };
+}
+
+pub(super) use select_batches;
+
+impl BatchRow {
+    pub(super) fn claimed(self) -> Result<Claimed> {
+        let message = message_id(&self.message_id)?;
+        let batch = Batch {
+            bucket: Bucket(self.bucket.into()),
+            carrier: self.carrier.into(),
+            claimed_by: self.claimed_by,
+            claimed_until_ms: self.claimed_until_ms,
+            priority: Priority::from_rank(self.priority)
+                .ok_or_else(|| Error::Unreadable(format!("the priority {}", self.priority)))?,
+            due_at_ms: self.due_at_ms,
+            id: self.batch_id,
+            message,
+            message_due_at_ms: due_at_ms(message, self.message_due_at_ms),
+            kind: named(BatchKind::from_name, &self.kind)?,
+            leg: Leg::from_number(self.leg)
+                .ok_or_else(|| Error::Unreadable(format!("the leg {}", self.leg)))?,
+            tries: self.tries,
+            suffixed: self.suffixed,
+            pages: self.pages,
+            charge: Money::from_units(self.charge),
+            reserve: Money::from_units(self.reserve),
+            expires_at_ms: self.expires_at_ms,
+            recipients: recipient_list::unpack(&self.recipients),
+        };
+        let content = Content {
+            account: AccountId(self.account_id),
+            environment: environment(self.sandbox),
+            gateway: named(Gateway::from_name, &self.gateway)?,
+            sender: self.sender,
+            body: self.body,
+        };
+        Ok(Claimed {
+            batch,
+            content: Arc::new(content),
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! Claims of due callbacks, and the release of lost ones.
+
+use super::event::{CLAIMED, Callback, CallbackRow, DUE, are_claimed, insert_as, take};
+use super::origins::OriginKey;
+use crate::batches::batch::WAITING;
+use database::{Change, Result, Tx, locking, query};
+use domain::{Bucket, Environment};
+
+pub(super) struct ClaimCallbacks {
+    pub(super) of: OriginKey,
+    pub(super) now_ms: i64,
+    pub(super) limit: i64,
+    pub(super) node: i64,
+    pub(super) until_ms: i64,
+}
+
+impl Change for ClaimCallbacks {
+    type Output = Vec<Callback>;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Vec<Callback>> {
+        let (bucket, account, world, origin) = &self.of;
+        let sql = locking!(
+            "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject, o.recipient,
+                 o.payload, o.attempts, m.callback_url, m.customer_reference
+             from outbox o join messages m on m.bucket = o.bucket and m.message_id = o.subject
+             where o.bucket = $1 and o.state = $2 and o.account_id = $3 and o.sandbox = $4
+                 and o.destination = $5 and o.due_at_ms <= $6
+             order by o.due_at_ms, o.event_id limit $7";
+            "for update of o skip locked"
+        );
+        let rows: Vec<CallbackRow> = tx
+            .fetch_all(
+                query(sql)
+                    .bind(bucket.0)
+                    .bind(DUE)
+                    .bind(account.0)
+                    .bind(*world == Environment::Sandbox)
+                    .bind(origin)
+                    .bind(self.now_ms)
+                    .bind(self.limit),
+            )
+            .await?;
+        let callbacks: Vec<Callback> = rows
+            .into_iter()
+            .map(CallbackRow::callback)
+            .collect::<Result<_>>()?;
+        let all: Vec<&Callback> = callbacks.iter().collect();
+        take(tx, &all, DUE, WAITING).await?;
+        insert_as(tx, &all, CLAIMED, (self.node, self.until_ms)).await?;
+        Ok(callbacks)
+    }
+
+    async fn is_committed(&self, tx: &mut Tx, callbacks: &Vec<Callback>) -> Result<bool> {
+        are_claimed(tx, callbacks, self.node).await
+    }
+}
+
+pub(super) struct FreeCallbacks {
+    pub(super) bucket: Bucket,
+    pub(super) now_ms: i64,
+}
+
+impl Change for FreeCallbacks {
+    type Output = u64;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<u64> {
+        tx.execute(
+            query(
+                "update outbox set state = $1, claimed_by = 0, claimed_until_ms = 0
+             where bucket = $2 and state = $3
+                 and (claimed_by not in (select n.node from nodes n) or claimed_until_ms < $4)",
+            )
+            .bind(DUE)
+            .bind(self.bucket.0)
+            .bind(CLAIMED)
+            .bind(self.now_ms),
+        )
+        .await
+    }
+}

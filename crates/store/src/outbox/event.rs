@@ -1,0 +1,250 @@
+//! Events in the outbox, and their rows.
+
+use crate::rows::{environment, id_bytes, message_id, named, number, recipient};
+use database::{Result, Tx, bulk, by_whole_keys, query, value};
+use domain::{AccountId, Bucket, DeliveryStatus, Environment, EventId, MessageId, Recipient};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+domain::named_enum! {
+    /// The kinds of events.
+    pub enum EventKind {
+        /// The final status of one recipient of a message.
+        DeliveryStatus = "delivery_status",
+    }
+}
+
+/// The final status of one recipient, for delivery to its customer.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Callback {
+    /// The bucket of the account's rows.
+    pub bucket: Bucket,
+    /// The account.
+    pub account: AccountId,
+    /// The environment of its message: live or sandbox.
+    pub environment: Environment,
+    /// Scheme, host and port of the address.
+    pub origin: String,
+    /// Due time, Unix milliseconds.
+    pub due_at_ms: i64,
+    /// The message.
+    pub message: MessageId,
+    /// The recipient.
+    pub recipient: Recipient,
+    /// The final status.
+    pub status: DeliveryStatus,
+    /// Attempts made.
+    pub attempts: i64,
+    /// The URL.
+    pub url: Arc<str>,
+    /// The caller's own reference.
+    pub customer_reference: Option<Arc<str>>,
+}
+
+impl Callback {
+    /// Returns the event id, which all attempts share.
+    pub fn event_id(&self) -> EventId {
+        EventId::of_delivery(self.message, self.recipient)
+    }
+
+    /// Returns `true` if its message belongs to the sandbox.
+    pub(super) fn is_sandbox(&self) -> bool {
+        self.environment == Environment::Sandbox
+    }
+}
+
+/// The result of a claimed callback.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Finished {
+    /// It is delivered and removed.
+    Done,
+    /// It is tried again.
+    Retry {
+        /// Time of the next attempt, Unix milliseconds.
+        at_ms: i64,
+    },
+    /// It is dead: kept, but not tried again.
+    Dead,
+    /// It is dead, and so are all others of its message.
+    EndMessage,
+    /// It is dead without an attempt.
+    GivenUp,
+    /// It was not tried, and returns unchanged.
+    Untouched,
+}
+
+/// The result of an attempt.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Attempted {
+    /// Start of the attempt, Unix milliseconds.
+    pub made_at_ms: i64,
+    /// The HTTP status, or the reason why there was none.
+    pub result: String,
+    /// Duration, milliseconds.
+    pub took_ms: i64,
+    /// The start of the response, in one line.
+    pub answer: String,
+}
+
+/// A claimed callback with its result.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AttemptOutcome {
+    /// The callback.
+    pub callback: Callback,
+    /// The result.
+    pub finished: Finished,
+    /// The attempt, if it is to be logged.
+    pub attempted: Option<Attempted>,
+}
+
+impl AttemptOutcome {
+    /// Returns an outcome without an attempt to log.
+    pub fn new(callback: Callback, finished: Finished) -> Self {
+        Self {
+            callback,
+            finished,
+            attempted: None,
+        }
+    }
+}
+
+/// Returns the lowest and the highest id of a message, or of all.
+pub(super) fn messages(message: Option<MessageId>) -> [Vec<u8>; 2] {
+    match message {
+        Some(message) => [id_bytes(&message).to_vec(), id_bytes(&message).to_vec()],
+        None => [vec![0; 16], vec![0xFF; 16]],
+    }
+}
+
+pub(super) const DUE: &str = "due";
+
+pub(super) const CLAIMED: &str = "claimed";
+
+pub(super) const DEAD: &str = "dead";
+
+/// The states of callbacks in the outbox.
+pub const CALLBACK_STATES: [&str; 3] = [DUE, CLAIMED, DEAD];
+
+/// Inserts callbacks. `claimed` names the node that claims them, and the end of its claim.
+pub(crate) async fn insert(
+    tx: &mut Tx,
+    callbacks: &[Callback],
+    claimed: Option<(i64, i64)>,
+) -> Result<()> {
+    let state = if claimed.is_some() { CLAIMED } else { DUE };
+    insert_as(
+        tx,
+        &callbacks.iter().collect::<Vec<_>>(),
+        state,
+        claimed.unwrap_or_default(),
+    )
+    .await
+}
+
+pub(super) async fn insert_as(
+    tx: &mut Tx,
+    callbacks: &[&Callback],
+    state: &str,
+    (node, until_ms): (i64, i64),
+) -> Result<()> {
+    tx.execute_each(bulk("insert into outbox (bucket, state, account_id, sandbox, destination, due_at_ms, event_id, kind,
+             subject, recipient, payload, attempts, claimed_by, claimed_until_ms)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) on conflict do nothing", "insert into outbox (bucket, state, account_id, sandbox, destination, due_at_ms, event_id, kind,
+             subject, recipient, payload, attempts, claimed_by, claimed_until_ms)
+         select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::boolean[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::bytea[], $10::bigint[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[]) on conflict do nothing").rows(callbacks, |callback| [value(callback.bucket.0), value(state), value(callback.account.0), value(callback.is_sandbox()), value(&callback.origin), value(callback.due_at_ms), value(callback.event_id().as_bytes().to_vec()), value(EventKind::DeliveryStatus.as_str()), value(id_bytes(&callback.message)), value(number(callback.recipient)), value(callback.status.as_str()), value(callback.attempts), value(node), value(until_ms)])).await?;
+    Ok(())
+}
+
+/// Returns `true` if callbacks that were claimed together are still claimed by that node, and
+/// `false` if there are none.
+pub(crate) async fn are_claimed(tx: &mut Tx, callbacks: &[Callback], node: i64) -> Result<bool> {
+    let Some(first) = callbacks.first() else {
+        return Ok(false);
+    };
+    let found: Option<i64> = tx
+        .fetch_optional(
+            query(
+                "select attempts from outbox where bucket = $1 and state = $2 and account_id = $3
+             and sandbox = $4 and destination = $5 and due_at_ms = $6 and event_id = $7
+             and claimed_by = $8",
+            )
+            .bind(first.bucket.0)
+            .bind(CLAIMED)
+            .bind(first.account.0)
+            .bind(first.is_sandbox())
+            .bind(&first.origin)
+            .bind(first.due_at_ms)
+            .bind(first.event_id().as_bytes())
+            .bind(node),
+        )
+        .await?;
+    Ok(found.is_some())
+}
+
+/// Deletes callbacks that are in this state and claimed by that node. Returns the deleted ones.
+pub(super) async fn take(
+    tx: &mut Tx,
+    callbacks: &[&Callback],
+    state: &str,
+    node: i64,
+) -> Result<HashSet<EventId>> {
+    let taken = tx.changed_each(by_whole_keys("delete from outbox
+         where bucket = $1 and state = $2 and account_id = $3 and sandbox = $4 and destination = $5 and due_at_ms = $6 and event_id = $7
+             and claimed_by = $8", "delete from outbox
+         where ", &["bucket", "state", "account_id", "sandbox", "destination", "due_at_ms", "event_id", "claimed_by"], "
+         returning event_id").rows(callbacks, |callback| [value(callback.bucket.0), value(state), value(callback.account.0), value(callback.is_sandbox()), value(&callback.origin), value(callback.due_at_ms), value(callback.event_id().as_bytes().to_vec()), value(node)]), callbacks.iter().map(|callback| { (callback.event_id().as_bytes().to_vec(),) })).await?;
+    let taken = callbacks
+        .iter()
+        .zip(taken)
+        .filter(|(_, is_taken)| *is_taken);
+    Ok(taken.map(|(callback, _)| callback.event_id()).collect())
+}
+
+pub(super) struct CallbackRow {
+    bucket: i16,
+    account_id: i64,
+    sandbox: bool,
+    destination: String,
+    due_at_ms: i64,
+    kind: String,
+    subject: Vec<u8>,
+    recipient: i64,
+    payload: String,
+    attempts: i64,
+    callback_url: Option<String>,
+    customer_reference: Option<String>,
+}
+
+database::from_row!(CallbackRow {
+    bucket,
+    account_id,
+    sandbox,
+    destination,
+    due_at_ms,
+    kind,
+    subject,
+    recipient,
+    payload,
+    attempts,
+    callback_url,
+    customer_reference
+});
+
+impl CallbackRow {
+    pub(super) fn callback(self) -> Result<Callback> {
+        let EventKind::DeliveryStatus = named(EventKind::from_name, &self.kind)?;
+        Ok(Callback {
+            bucket: Bucket(self.bucket.into()),
+            account: AccountId(self.account_id),
+            environment: environment(self.sandbox),
+            origin: self.destination,
+            due_at_ms: self.due_at_ms,
+            message: message_id(&self.subject)?,
+            recipient: recipient(self.recipient),
+            status: named(DeliveryStatus::from_name, &self.payload)?,
+            attempts: self.attempts,
+            url: self.callback_url.unwrap_or_default().into(),
+            customer_reference: self.customer_reference.map(Into::into),
+        })
+    }
+}

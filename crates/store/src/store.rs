@@ -1,0 +1,267 @@
+//! The store: a database, entered by noun.
+
+use crate::accounts::Accounts;
+use crate::accounts::paused_blocks::PausedBlocks;
+use crate::accounts::rates::Rates;
+use crate::accounts::revision::Revisions;
+use crate::accounts::senders::Senders;
+use crate::accounts::tokens::Tokens;
+use crate::batches::{Claims, HeldBatches, Queues};
+use crate::buckets::Buckets;
+use crate::cluster::nodes::Nodes;
+use crate::deliveries::receipts::CarrierReports;
+use crate::import::{self, ImportError, Imported, Standing, Watch};
+use crate::messages::Messages;
+use crate::messages::duplicates::OpenWindows;
+use crate::messages::reports::Counted;
+use crate::operators::audit::Audit;
+use crate::operators::content::ContentRules;
+use crate::operators::settings::Settings;
+use crate::outbox::{Attempts, CallbackSecrets, DeadCallbacks, Outbox};
+use crate::schema::SCHEMA;
+use crate::upkeep::Upkeep;
+use crate::upkeep::retention::Retention;
+use crate::upkeep::sweep::Sweep;
+use crate::wallets::Wallets;
+use database::{Db, Disk, Error, Result, Target, make_file, prepare_directory, query};
+use domain::{AccountId, Bucket};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The database, as the other crates see it.
+#[derive(Clone)]
+pub struct Store {
+    db: Db,
+    windows: Arc<OpenWindows>,
+    counted: Arc<Counted>,
+}
+
+impl Store {
+    /// Opens a database, and makes or upgrades its tables.
+    pub async fn open(target: &Target) -> Result<Self> {
+        Ok(Self::of(Db::open(target, &SCHEMA).await?))
+    }
+
+    /// Makes the directory of an embedded database if it is missing, and in it the file that is
+    /// locked before the database is opened.
+    pub fn prepare(directory: &Path, lock: &str) -> Result<()> {
+        let prepared = prepare_directory(directory).and_then(|()| {
+            make_file(directory, lock).map_err(|source| Error::directory(directory, source))
+        });
+        prepared.map_err(|error| error.at_start(directory))
+    }
+
+    /// Opens a database in memory. All handles of the same name in this process share it, and it
+    /// ends with the last one. A task of the calling runtime makes the changes, and no thread is
+    /// started.
+    #[expect(
+        clippy::unused_async,
+        reason = "it is opened as the other databases are"
+    )]
+    pub async fn in_memory(name: &str, disk: Disk) -> Result<Self> {
+        Ok(Self::of(Db::in_memory(name, disk, &SCHEMA)?))
+    }
+
+    fn of(db: Db) -> Self {
+        Self {
+            db,
+            windows: Arc::default(),
+            counted: Arc::default(),
+        }
+    }
+
+    /// Returns when no change is possible any more: the database was closed, or its disk failed to
+    /// store a write. A server must then end.
+    pub async fn ended(&self) {
+        self.db.ended().await;
+    }
+
+    /// Finishes the queued changes and closes all connections.
+    pub async fn close(&self) {
+        self.db.close().await;
+    }
+
+    /// Returns all buckets of the message tables.
+    pub fn buckets(&self) -> impl Iterator<Item = Bucket> + use<> {
+        Buckets::of(&self.db).all()
+    }
+
+    /// Returns the bucket of the message tables in which an account's rows live.
+    pub fn bucket_of(&self, account: AccountId) -> Bucket {
+        Buckets::of(&self.db).account(account)
+    }
+
+    /// Returns the same database, treated as if its buckets lay on several servers, for tests.
+    #[must_use]
+    pub fn as_distributed(mut self) -> Self {
+        self.db = self.db.as_distributed();
+        self
+    }
+
+    /// Splits work into the parts that one transaction each can do: all of it where one server has
+    /// all buckets. The order within a part stays.
+    pub fn split_by_transaction<T>(
+        &self,
+        work: impl IntoIterator<Item = T>,
+        bucket: impl Fn(&T) -> Bucket,
+    ) -> Vec<Vec<T>> {
+        Buckets::of(&self.db).split_by_transaction(work, bucket)
+    }
+
+    /// Returns the time of the server's clock in Unix milliseconds, or `None` without a server.
+    pub async fn server_ms(&self) -> Result<Option<i64>> {
+        if self.db.is_embedded() {
+            return Ok(None);
+        }
+        let reported: i64 = self
+            .db
+            .fetch_one(query(
+                "select cast(extract(epoch from clock_timestamp()) * 1000 as bigint)",
+            ))
+            .await?;
+        Ok(Some(reported))
+    }
+
+    /// Returns `true` if several nodes may work on this database at the same time.
+    pub fn is_shared(&self) -> bool {
+        !self.db.is_embedded()
+    }
+
+    /// Moves all rows of an embedded database into this one, which is on PostgreSQL, and marks the
+    /// source as moved.
+    pub async fn import(
+        &self,
+        source: &Self,
+        now_ms: i64,
+        watch: Watch,
+    ) -> std::result::Result<Imported, ImportError> {
+        import::import(&self.db, &source.db, now_ms, watch).await
+    }
+
+    /// Returns the use that this database allows.
+    pub async fn standing(&self) -> Result<Standing> {
+        import::standing(&self.db).await
+    }
+
+    /// Returns the accounts.
+    pub fn accounts(&self) -> Accounts<'_> {
+        Accounts { db: &self.db }
+    }
+
+    /// Returns the tokens of accounts.
+    pub fn tokens(&self) -> Tokens<'_> {
+        Tokens { db: &self.db }
+    }
+
+    /// Returns the sender IDs of accounts.
+    pub fn senders(&self) -> Senders<'_> {
+        Senders { db: &self.db }
+    }
+
+    /// Returns the wallets and their ledger.
+    pub fn wallets(&self) -> Wallets<'_> {
+        Wallets { db: &self.db }
+    }
+
+    /// Returns the counts of rate limits.
+    pub fn rates(&self) -> Rates<'_> {
+        Rates { db: &self.db }
+    }
+
+    /// Returns the paused blocks of numbers.
+    pub fn paused_blocks(&self) -> PausedBlocks<'_> {
+        PausedBlocks { db: &self.db }
+    }
+
+    /// Returns the revision of accounts and settings.
+    pub fn revisions(&self) -> Revisions<'_> {
+        Revisions { db: &self.db }
+    }
+
+    /// Returns the accepted messages.
+    pub fn messages(&self) -> Messages<'_> {
+        Messages {
+            db: &self.db,
+            windows: &self.windows,
+            counted: &self.counted,
+        }
+    }
+
+    /// Returns the claims of nodes.
+    pub fn claims(&self) -> Claims<'_> {
+        Claims { db: &self.db }
+    }
+
+    /// Returns the waiting batches.
+    pub fn queues(&self) -> Queues<'_> {
+        Queues { db: &self.db }
+    }
+
+    /// Returns the batches of accounts that may not send.
+    pub fn held_batches(&self) -> HeldBatches<'_> {
+        HeldBatches { db: &self.db }
+    }
+
+    /// Returns the reports of carriers.
+    pub fn carrier_reports(&self) -> CarrierReports<'_> {
+        CarrierReports { db: &self.db }
+    }
+
+    /// Returns the events that wait for their customers.
+    pub fn outbox(&self) -> Outbox<'_> {
+        Outbox { db: &self.db }
+    }
+
+    /// Returns the log of callback attempts.
+    pub fn attempts(&self) -> Attempts<'_> {
+        Attempts { db: &self.db }
+    }
+
+    /// Returns the dead callbacks.
+    pub fn dead_callbacks(&self) -> DeadCallbacks<'_> {
+        DeadCallbacks { db: &self.db }
+    }
+
+    /// Returns the secrets that sign callbacks.
+    pub fn callback_secrets(&self) -> CallbackSecrets<'_> {
+        CallbackSecrets { db: &self.db }
+    }
+
+    /// Returns the audit.
+    pub fn audit(&self) -> Audit<'_> {
+        Audit { db: &self.db }
+    }
+
+    /// Returns the content rules.
+    pub fn content_rules(&self) -> ContentRules<'_> {
+        ContentRules { db: &self.db }
+    }
+
+    /// Returns the settings that all nodes share.
+    pub fn settings(&self) -> Settings<'_> {
+        Settings { db: &self.db }
+    }
+
+    /// Returns the nodes that share the database.
+    pub fn nodes(&self) -> Nodes<'_> {
+        Nodes { db: &self.db }
+    }
+
+    /// Returns the sweep.
+    pub fn sweep(&self) -> Sweep<'_> {
+        Sweep { db: &self.db }
+    }
+
+    /// Returns the removal of old data.
+    pub fn retention(&self) -> Retention<'_> {
+        Retention { db: &self.db }
+    }
+
+    /// Returns the upkeep of the database.
+    pub fn upkeep(&self) -> Upkeep<'_> {
+        Upkeep {
+            db: &self.db,
+            windows: &self.windows,
+        }
+    }
+}
