@@ -3,6 +3,7 @@
 mod classes;
 mod fields;
 mod send;
+mod texts;
 
 pub use classes::Class;
 pub(crate) use fields::flag;
@@ -13,6 +14,7 @@ mod quote;
 pub use personalised::{PersonalisedDraft, PersonalisedRecipient, draft_personalised};
 pub use quote::{NetworkCost, OTHER_NETWORK, Quote};
 pub use send::{Adjustments, Draft, Fingerprint, draft};
+pub use texts::{RecipientText, RecipientTexts};
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -53,8 +53,8 @@ pub use delivery::{
 };
 pub use draft::{
     Adjustments, Class, Customer, Draft, Fingerprint, MAX_REFERENCE_CHARACTERS, NetworkCost,
-    OTHER_NETWORK, PersonalisedDraft, PersonalisedRecipient, Quote, SendFields, draft,
-    draft_personalised,
+    OTHER_NETWORK, PersonalisedDraft, PersonalisedRecipient, Quote, RecipientText, RecipientTexts,
+    SendFields, draft, draft_personalised,
 };
 pub use gateway::{
     AppendSender, CarrierRules, Gateway, GatewayRules, InDoubt, Legs, MAX_RECEIPT_TIMEOUT,

@@ -296,10 +296,9 @@ pub enum Refusal {
     TooLate(&'static str),
     /// Rows of a personalised send cannot be sent.
     #[error(
-        "{} of the rows cannot be sent, so nothing was sent or charged. `error.details` names the first {} faults with \
-         row, field and reason: mend these rows and send all of them again.",
-        .0.rows(),
-        .0.named().len()
+        "Rows that cannot be sent: {}. Nothing was sent or charged. `error.details` names the first faults: mend these \
+         rows and send all of them again.",
+        .0.rows()
     )]
     Rows(RowFaults),
     /// Nobody is left to send to.

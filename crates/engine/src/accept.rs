@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 pub use keyed::{Answered, Keyed, WriteBody};
 pub(crate) use queue::AcceptQueue;
-pub use sent::Sent;
+pub use sent::{PersonalisedSent, Sent};
 
 /// Opens a queue for `capacity` sends, and starts the task that commits them.
 pub(crate) fn start(context: Arc<Context>, capacity: usize) -> (AcceptQueue, JoinHandle<()>) {

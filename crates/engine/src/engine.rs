@@ -3,10 +3,12 @@
 mod admission;
 mod reload;
 mod report;
+mod request;
 
 pub use admission::{Admission, Credentials, NotAdmitted, Purpose, Quoted};
 pub use reload::Reloaded;
 pub use report::Report;
+pub use request::SendRequest;
 
 use crate::accept;
 use crate::admit::admission::Guards;

@@ -28,7 +28,7 @@ pub mod operators;
 mod settings;
 mod settle;
 
-pub use accept::{Answered, Keyed, Sent, WriteBody};
+pub use accept::{Answered, Keyed, PersonalisedSent, Sent, WriteBody};
 pub use admit::callers::Caller;
 pub use context::clock::Clock;
 pub use context::network::{Network, NetworkFuture, Transport};
@@ -37,7 +37,9 @@ pub use context::random::Random;
 pub use context::system::System;
 pub use database::Outage;
 pub use domain::rate::Rate;
-pub use engine::{Admission, Credentials, Engine, NotAdmitted, Purpose, Quoted, Reloaded, Report};
+pub use engine::{
+    Admission, Credentials, Engine, NotAdmitted, Purpose, Quoted, Reloaded, Report, SendRequest,
+};
 pub use error::{Error, StartError};
 pub use settings::{
     BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,

@@ -82,6 +82,11 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
         .route(&at("/sms"), sending())
         .route(&at("/sms/create"), sending())
         .route(&at("/sms/quote"), post(quote::quote))
+        .route(&at("/sms/personalised"), post(send::send_personalised))
+        .route(
+            &at("/sms/personalised/quote"),
+            post(quote::quote_personalised),
+        )
         .route(&at("/balance"), get(balance::balance))
         .route(&at("/balance/get"), get(balance::balance))
         .route(&at("/delivery-reports"), get(reports::report))

@@ -2,6 +2,7 @@
 
 pub(crate) mod accept;
 pub(crate) mod duplicates;
+pub(crate) mod recipient_texts;
 pub(crate) mod reports;
 
 use crate::buckets::Buckets;

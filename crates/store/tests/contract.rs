@@ -29,6 +29,7 @@ mod contract {
     mod nodes;
     mod outbox;
     mod pages;
+    mod personalised;
     mod plans;
     mod prefixes;
     mod properties;

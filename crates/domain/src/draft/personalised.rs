@@ -8,8 +8,10 @@ mod recipient;
 
 pub use recipient::PersonalisedRecipient;
 
+use super::classes::Class;
 use super::fields::{Choices, Customer, SendFields, choices, present};
-use super::send::{Adjustments, Fingerprint, check_sender, cut, some_valid};
+use super::send::{Adjustments, Draft, Fingerprint, check_sender, cut, some_valid};
+use super::texts::{RecipientTexts, StoredText};
 use crate::account::Environment;
 use crate::gateway::{Gateway, Priority, Rulebook};
 use crate::ids::AccountId;
@@ -19,9 +21,12 @@ use crate::number::{self, RecipientList};
 use crate::personalised::{Row, RowFaults, Rows, Template};
 use crate::prohibited::Prohibited;
 use crate::refusal::Refusal;
+use crate::text::{Alphabet, Text};
 use judge::Judge;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Most row numbers of repeated recipients that an answer names.
 const MAX_NAMED_REPEATED: usize = 100;
@@ -77,6 +82,70 @@ impl PersonalisedDraft {
         let own = recipient.customer_reference.as_deref();
         own.or(self.customer_reference.as_deref())
     }
+
+    /// Converts it into the draft of a message whose recipients have texts of their own.
+    pub fn into_draft(self) -> Draft {
+        let classes = classes(&self.recipients);
+        let recipients = self.recipients.iter().map(|one| one.recipient).collect();
+        let unicode = self
+            .recipients
+            .iter()
+            .any(|one| one.alphabet == Alphabet::Ucs2);
+        let rows = self.recipients.into_iter().map(|one| StoredText {
+            recipient: one.recipient,
+            text: one.text,
+            customer_reference: one.customer_reference,
+        });
+        let mut texts = RecipientTexts::new(self.texts, rows.collect());
+        texts.pages_total = self.pages_total;
+        texts.unicode = unicode;
+        texts.repeated = self.repeated;
+        texts.repeated_count = self.repeated_count;
+        Draft {
+            account: self.account,
+            environment: self.environment,
+            gateway: self.gateway,
+            sender: self.sender,
+            text: Text::from_stored(String::new()),
+            texts: Some(Arc::new(texts)),
+            recipients,
+            invalid: self.invalid,
+            invalid_count: self.invalid_count,
+            adjustments: self.adjustments,
+            classes,
+            page_count: self.page_count,
+            cost: self.cost,
+            priority: self.priority,
+            due_at_ms: None,
+            callback_url: self.callback_url,
+            customer_reference: self.customer_reference,
+            fingerprint: self.fingerprint,
+        }
+    }
+}
+
+/// Groups recipients with the same carrier, suffix, pages and charge.
+fn classes(recipients: &[PersonalisedRecipient]) -> Vec<Class> {
+    let mut classes: BTreeMap<_, Class> = BTreeMap::new();
+    for one in recipients {
+        let key = (
+            one.carrier,
+            one.suffixed,
+            one.pages,
+            one.charge,
+            one.reserve,
+        );
+        let class = classes.entry(key).or_insert_with(|| Class {
+            carrier: one.carrier,
+            suffixed: one.suffixed,
+            pages: one.pages,
+            charge: one.charge,
+            reserve: one.reserve,
+            recipients: Vec::new(),
+        });
+        class.recipients.push(one.recipient);
+    }
+    classes.into_values().collect()
 }
 
 fn piece<'a>(texts: &'a str, range: &Range<u32>) -> &'a str {

@@ -2,6 +2,7 @@
 
 use super::classes::{self, Class};
 use super::fields::{Choices, Customer, SendFields, choices, present, without_nul};
+use super::texts::RecipientTexts;
 use crate::account::{Environment, SenderId};
 use crate::gateway::{Gateway, GatewayRules, Priority, Rulebook};
 use crate::ids::AccountId;
@@ -13,6 +14,7 @@ use crate::refusal::Refusal;
 use crate::text;
 use crate::text::{Prepared, Text};
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 
 /// A message that may be accepted, if it is no duplicate and the wallet can pay.
 #[derive(Clone, Debug)]
@@ -27,6 +29,8 @@ pub struct Draft {
     pub sender: String,
     /// The prepared text, before any suffix.
     pub text: Text,
+    /// The texts of a personalised message, whose recipients have no text in common.
+    pub texts: Option<Arc<RecipientTexts>>,
     /// All recipients, in the order of the request.
     pub recipients: Vec<Recipient>,
     /// The first items of the list that are no recipients.
@@ -122,6 +126,7 @@ pub fn draft(
         cost,
         priority: Priority::of(gateway.gateway, list.valid.len()),
         due_at_ms: None,
+        texts: None,
         classes,
         recipients: list.valid,
         invalid: list.invalid,

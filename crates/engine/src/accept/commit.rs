@@ -9,11 +9,11 @@ use crate::context::Context;
 use crate::context::live::Live;
 use crate::context::metrics;
 use crate::error::Error;
-use domain::{Draft, MessageId};
+use domain::{Draft, MessageId, RecipientTexts};
 
 use database::Outage;
 use std::sync::Arc;
-use store::{Accepted, Batch, Claimed, Content, NewMessage};
+use store::{Accepted, Batch, Body, Claimed, Content, NewMessage};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
@@ -175,20 +175,27 @@ fn answered(context: &Arc<Context>, pending: PendingAccept, answer: Accepted) {
 
 /// Passes claimed batches to their carriers, and notifies the carriers of the others.
 fn dispatch(context: &Arc<Context>, live: &Live, draft: &Draft, batches: Vec<Batch>) {
-    let shared = Arc::new(Content {
-        account: draft.account,
-        environment: draft.environment,
-        gateway: draft.gateway,
-        sender: draft.sender.clone(),
-        body: draft.text.as_str().to_owned(),
-    });
+    let with_body = |body| {
+        Arc::new(Content {
+            account: draft.account,
+            environment: draft.environment,
+            gateway: draft.gateway,
+            sender: draft.sender.clone(),
+            body,
+        })
+    };
+    let shared = with_body(Body::Shared(draft.text.as_str().to_owned()));
     for batch in batches {
         if batch.claimed_by == context.node
             && let Some(carrier) = live.carrier(&batch.carrier)
         {
+            let its_own = match &draft.texts {
+                Some(texts) => with_body(personalised(texts, &batch)),
+                None => Arc::clone(&shared),
+            };
             let claimed = Claimed {
                 batch,
-                content: Arc::clone(&shared),
+                content: its_own,
             };
             if let Err(left) = carrier.enqueue(claimed) {
                 context.release(vec![left.batch], context.clock.now_ms(), None);
@@ -197,6 +204,13 @@ fn dispatch(context: &Arc<Context>, live: &Live, draft: &Draft, batches: Vec<Bat
             context.arrived(&carrier);
         }
     }
+}
+
+/// Returns the texts of the recipients of a batch.
+fn personalised(texts: &RecipientTexts, batch: &Batch) -> Body {
+    let recipients = batch.recipients.iter();
+    let own = recipients.filter_map(|&to| Some((to, texts.text(to)?.to_owned())));
+    Body::Personalised(own.collect())
 }
 
 fn give_back(context: &Context, live: &Live, batches: &[Batch]) {

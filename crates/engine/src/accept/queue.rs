@@ -200,6 +200,7 @@ mod tests {
             cost: Money::ZERO,
             priority: Priority::Otp,
             due_at_ms: None,
+            texts: None,
             callback_url: None,
             customer_reference: None,
             fingerprint: Fingerprint::default(),

@@ -1,6 +1,8 @@
 //! The answer to an accepted send.
 
-use domain::{Adjustments, Alphabet, Draft, Environment, Gateway, MessageId, Money};
+use domain::{
+    Adjustments, Alphabet, Draft, Environment, Gateway, MessageId, Money, RecipientTexts,
+};
 
 /// The answer to an accepted send.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -25,6 +27,26 @@ pub struct Sent {
     pub invalid_count: usize,
     /// Parts of the request that were changed or ignored.
     pub adjustments: Adjustments,
+    /// The answer to a personalised send has more.
+    pub personalised: Option<PersonalisedSent>,
+}
+
+/// The part of the answer that a personalised send alone has.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PersonalisedSent {
+    /// The pages of all recipients.
+    pub pages_total: i64,
+    /// Rows that were left out, since their number stood in a row before: the first of them.
+    pub repeated: Vec<u32>,
+}
+
+impl PersonalisedSent {
+    fn new(texts: &RecipientTexts) -> Self {
+        Self {
+            pages_total: texts.pages_total,
+            repeated: texts.repeated.clone(),
+        }
+    }
 }
 
 impl Sent {
@@ -40,7 +62,11 @@ impl Sent {
             balance,
             recipients_count: draft.recipients.len(),
             gateway: draft.gateway,
-            unicode: draft.text.alphabet() == Alphabet::Ucs2,
+            unicode: match &draft.texts {
+                Some(texts) => texts.unicode,
+                None => draft.text.alphabet() == Alphabet::Ucs2,
+            },
+            personalised: draft.texts.as_deref().map(PersonalisedSent::new),
             page_count: draft.page_count,
             invalid_recipients: draft.invalid.clone(),
             invalid_count: draft.invalid_count,

@@ -378,7 +378,7 @@ mod tests {
         AccountId, Bucket, CodeWords, Environment, Gateway, MessageId, Money, NumberPlan, Rulebook,
     };
     use std::ops::RangeInclusive;
-    use store::BatchKind;
+    use store::{BatchKind, Body};
 
     /// Returns a plan without carriers and gateways.
     fn plan() -> Plan {
@@ -422,7 +422,7 @@ mod tests {
             environment: Environment::Live,
             gateway: Gateway::DirectRefund,
             sender: "Ada".to_owned(),
-            body: "Hello".to_owned(),
+            body: Body::Shared("Hello".to_owned()),
         });
         Claimed { batch, content }
     }
@@ -431,12 +431,12 @@ mod tests {
     fn delayed_pages_are_queued_when_their_time_has_come() {
         let claimed = Claimed {
             content: Arc::new(Content {
-                body: "x".repeat(200),
+                body: Body::Shared("x".repeat(200)),
                 ..(*campaign(1, 1).content).clone()
             }),
             ..campaign(1, 1)
         };
-        let pages = Pages::new(&claimed, "", Some(1_000));
+        let pages = Pages::new(&claimed, "", Some(1_000)).unwrap();
         assert_eq!(pages.count(), 2);
         let mut in_flight = InFlight::default();
         in_flight.take(claimed, pages, true);
@@ -491,7 +491,7 @@ mod tests {
         let mut in_flight = InFlight::default();
         for id in ids {
             let claimed = campaign(id, recipients);
-            let pages = Pages::new(&claimed, "", Some(1_000));
+            let pages = Pages::new(&claimed, "", Some(1_000)).unwrap();
             in_flight.take(claimed, pages, true);
         }
         in_flight

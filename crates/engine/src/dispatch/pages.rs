@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use domain::{Alphabet, Recipient, Text};
 use smpp::{Address, SubmitSm, esm_class};
-use store::Claimed;
+use store::{Body, Claimed};
 
 /// Requests a receipt for the final outcome, good or bad (SMPP 3.4, section 5.2.17).
 const FINAL_RECEIPT: u8 = 1;
@@ -12,71 +12,129 @@ const UCS2: u8 = 8;
 /// The highest `priority_flag` (section 5.2.14).
 const URGENT: u8 = 3;
 
-/// The pages that all recipients of a batch share.
-#[derive(Debug)]
+/// The pages of a batch.
+#[derive(Debug, Default)]
 pub(crate) struct Pages {
     template: SubmitSm,
+    texts: Texts,
+}
+
+/// The encoded texts of a batch.
+#[derive(Debug)]
+enum Texts {
+    /// All recipients share one text.
+    Shared(Encoded),
+    /// Each recipient has its own, in the order of the batch. All have the same number of pages.
+    Personalised(Vec<Encoded>),
+}
+
+/// An encoded text.
+#[derive(Debug)]
+struct Encoded {
+    data_coding: u8,
     pages: Vec<Bytes>,
 }
 
-impl Pages {
-    /// Encodes the pages. Without `validity_ms` the carrier uses its own validity.
-    pub(crate) fn new(claimed: &Claimed, service_type: &str, validity_ms: Option<i64>) -> Self {
-        let (batch, content) = (&claimed.batch, &claimed.content);
-        let text = Text::from_stored(content.body.clone());
-        let text = if batch.suffixed {
-            text.with_sender(&content.sender)
-        } else {
-            text
-        };
+impl Default for Texts {
+    fn default() -> Self {
+        Self::Personalised(Vec::new())
+    }
+}
+
+impl Encoded {
+    /// Encodes the pages of a text. Long ones begin with a header that has this reference.
+    fn new(text: &Text, reference: u8) -> Self {
         let pages = text.pages();
         let total = u8::try_from(pages.len()).unwrap_or(u8::MAX);
-        // The reference derives from the message id, so resent pages join the pages of the first
-        // submit.
-        let reference = batch.message.0.as_bytes()[15];
-        let long = total > 1;
-        let pages = (1..=total)
-            .zip(pages)
-            .map(|(number, page)| {
-                let mut data = Vec::with_capacity(page.len() + 6);
-                if long {
-                    data.extend_from_slice(&smpp::udh(reference, total, number));
-                }
-                data.extend_from_slice(&page);
-                data.into()
-            })
-            .collect();
-        let template = SubmitSm {
-            service_type: service_type.to_owned(),
-            source: source(&content.sender),
-            esm_class: if long { esm_class::UDHI } else { 0 },
-            priority: if batch.priority == domain::Priority::Otp {
-                URGENT
-            } else {
-                0
-            },
-            validity_period: validity_ms.map_or_else(String::new, validity_period),
-            registered_delivery: FINAL_RECEIPT,
+        let pages = (1..=total).zip(pages).map(|(number, page)| {
+            let mut data = Vec::with_capacity(page.len() + 6);
+            if total > 1 {
+                data.extend_from_slice(&smpp::udh(reference, total, number));
+            }
+            data.extend_from_slice(&page);
+            data.into()
+        });
+        Self {
             data_coding: match text.alphabet() {
                 Alphabet::Gsm => 0,
                 Alphabet::Ucs2 => UCS2,
             },
-            ..SubmitSm::default()
+            pages: pages.collect(),
+        }
+    }
+}
+
+impl Pages {
+    /// Encodes the pages. Without `validity_ms` the carrier uses its own validity. Returns `None` if
+    /// a recipient has no text.
+    pub(crate) fn new(
+        claimed: &Claimed,
+        service_type: &str,
+        validity_ms: Option<i64>,
+    ) -> Option<Self> {
+        let (batch, content) = (&claimed.batch, &claimed.content);
+        // The reference derives from the message id, so resent pages join the pages of the first
+        // submit.
+        let reference = batch.message.0.as_bytes()[15];
+        let encode = |text: &str| {
+            let text = Text::from_stored(text.to_owned());
+            let text = if batch.suffixed {
+                text.with_sender(&content.sender)
+            } else {
+                text
+            };
+            Encoded::new(&text, reference)
         };
-        Self { template, pages }
+        let texts = match &content.body {
+            Body::Shared(text) => Texts::Shared(encode(text)),
+            Body::Personalised(own) => {
+                let recipients = batch.recipients.iter();
+                let texts = recipients.map(|recipient| Some(encode(own.get(recipient)?)));
+                Texts::Personalised(texts.collect::<Option<_>>()?)
+            }
+        };
+        let mut pages = Self {
+            template: SubmitSm {
+                service_type: service_type.to_owned(),
+                source: source(&content.sender),
+                priority: if batch.priority == domain::Priority::Otp {
+                    URGENT
+                } else {
+                    0
+                },
+                validity_period: validity_ms.map_or_else(String::new, validity_period),
+                registered_delivery: FINAL_RECEIPT,
+                ..SubmitSm::default()
+            },
+            texts,
+        };
+        if pages.count() > 1 {
+            pages.template.esm_class = esm_class::UDHI;
+        }
+        Some(pages)
     }
 
     /// Returns the number of submits for a recipient.
     pub(crate) fn count(&self) -> usize {
-        self.pages.len()
+        self.text(0).map_or(0, |text| text.pages.len())
     }
 
-    /// Returns the submit of one page to one recipient.
-    pub(crate) fn submit(&self, recipient: Recipient, page: usize) -> SubmitSm {
+    /// Returns the submit of one page to one recipient, which has this index in the batch.
+    pub(crate) fn submit(&self, recipient: Recipient, index: usize, page: usize) -> SubmitSm {
+        let text = self.text(index);
+        let octets = text.and_then(|text| text.pages.get(page)).cloned();
         SubmitSm {
             destination: Address::international(recipient.to_string()),
-            short_message: self.pages.get(page).cloned().unwrap_or_default(),
+            data_coding: text.map_or(0, |text| text.data_coding),
+            short_message: octets.unwrap_or_default(),
             ..self.template.clone()
+        }
+    }
+
+    fn text(&self, index: usize) -> Option<&Encoded> {
+        match &self.texts {
+            Texts::Shared(text) => Some(text),
+            Texts::Personalised(texts) => texts.get(index),
         }
     }
 }

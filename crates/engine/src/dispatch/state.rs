@@ -62,8 +62,16 @@ impl State {
         let validity_ms = sends_validity.then_some(validity_ms);
         let pages = Pages::new(&claimed, service_type, validity_ms);
         let is_late = now_ms >= batch.expires_at_ms;
-        for tag in self.in_flight.take(claimed, pages, !is_late) {
-            self.in_flight.decide(tag, expired());
+        let ended = match &pages {
+            None => Some(without_text as fn() -> Decision),
+            Some(_) if is_late => Some(expired as fn() -> Decision),
+            Some(_) => None,
+        };
+        let pages = pages.unwrap_or_default();
+        for tag in self.in_flight.take(claimed, pages, ended.is_none()) {
+            if let Some(ended) = ended {
+                self.in_flight.decide(tag, ended());
+            }
         }
     }
 
@@ -214,6 +222,11 @@ impl State {
     }
 }
 
+/// Returns the end of recipients whose text was removed from the database by hand.
+fn without_text() -> Decision {
+    Decision::Ended(DeliveryStatus::Undelivered, "text is missing".to_owned())
+}
+
 fn expired() -> Decision {
     Decision::Ended(DeliveryStatus::Expired, "validity passed".to_owned())
 }
@@ -226,7 +239,9 @@ fn push_pages(submits: &mut Vec<Submit>, ready: &Ready) {
         };
         submits.push(Submit {
             tag: tag.number(),
-            pdu: ready.pages.submit(ready.recipient, page),
+            pdu: ready
+                .pages
+                .submit(ready.recipient, usize::from(ready.tag.recipient), page),
         });
     }
 }

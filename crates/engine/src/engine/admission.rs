@@ -4,6 +4,7 @@
 //! limit, and for a send the capacity of the accept queue.
 
 use super::report::{self, Report};
+use super::request::SendRequest;
 use crate::accept::keyed::PendingKey;
 use crate::accept::{AcceptQueue, Answered, Keyed};
 use crate::admit::admission::Guards;
@@ -14,9 +15,9 @@ use crate::admit::sandbox as simulated;
 use crate::context::Context;
 use crate::context::live::Live;
 use crate::error::{Error, within};
-use domain::idempotency::{self, Decision, SendTimes};
+use domain::idempotency::{self, Decision};
 use domain::rate::{Rate, RateKey, RateKind};
-use domain::{Customer, Draft, Environment, Money, Purse, Quote, Refusal, SendFields};
+use domain::{Customer, Draft, Environment, Money, Purse, Quote, Refusal};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -178,9 +179,13 @@ impl Admission {
         &self.rate
     }
 
-    /// Accepts a send. A returned message is durable and charged. The same request under the same
-    /// key is accepted once.
-    pub async fn send(&self, fields: SendFields, keyed: Option<Keyed>) -> Result<Answered, Error> {
+    /// Accepts a send. A returned message is durable and charged. The same request under the same key is
+    /// accepted once.
+    pub async fn send(
+        &self,
+        request: SendRequest,
+        keyed: Option<Keyed>,
+    ) -> Result<Answered, Error> {
         let stages = &self.stages;
         if !stages.is_open.load(Ordering::Relaxed) {
             return Err(Refusal::Unavailable { retry_after_s: 5 }.into());
@@ -192,56 +197,51 @@ impl Admission {
             write,
         }) = keyed
         else {
-            return self.accept(fields, live, None).await;
+            return self.accept(request, live, None).await;
         };
-        let request = idempotency::of_send(
-            operation,
-            &fields,
-            SendTimes::default(),
-            self.environment,
-            live.plan.rules.max_recipients,
-        );
+        let max_recipients = live.plan.rules.max_recipients;
+        let fingerprint = request.fingerprint(operation, self.environment, max_recipients);
         // A request that cannot be read was never accepted, and is not now.
-        let Some(request) = request else {
-            self.draft(fields, &live)?;
+        let Some(fingerprint) = fingerprint else {
+            self.draft(request, &live)?;
             return Err(Refusal::Malformed("The request could not be read.".to_owned()).into());
         };
         let account = self.caller.customer.account.id;
         let claim = stages.keys.claim(account, self.environment, &key)?;
-        let request = KeyedRequest {
+        let keyed = KeyedRequest {
             key,
-            request,
+            request: fingerprint,
             window_ms: live.limits.idempotency_window_ms,
         };
         let pending = PendingKey {
-            request,
+            request: keyed,
             write,
             _claim: claim,
         };
-        Box::pin(self.accept_keyed(fields, live, pending)).await
+        Box::pin(self.accept_keyed(request, live, pending)).await
     }
 
     /// Accepts a send with a key. Its commit looks the key up. Where a check before the commit
     /// refuses the send or counts it, the key is looked up for that check.
     async fn accept_keyed(
         &self,
-        fields: SendFields,
+        request: SendRequest,
         live: Arc<Live>,
         pending: PendingKey,
     ) -> Result<Answered, Error> {
-        let request = pending.request.clone();
+        let keyed = pending.request.clone();
         let is_counted = self.environment == Environment::Sandbox || self.stages.guards.counts();
-        if is_counted && let Some(answer) = self.replayed(&request).await? {
+        if is_counted && let Some(answer) = self.replayed(&keyed).await? {
             return Ok(Answered::Replay(answer));
         }
-        let accepted = self.accept(fields, live, Some(pending)).await;
+        let accepted = self.accept(request, live, Some(pending)).await;
         let Err(Error::Refused(refusal)) = &accepted else {
             return accepted;
         };
         if matches!(refusal, Refusal::OutcomeUnknown { .. } | Refusal::KeyUsed) {
             return accepted;
         }
-        match self.replayed(&request).await {
+        match self.replayed(&keyed).await {
             Ok(Some(answer)) => Ok(Answered::Replay(answer)),
             Err(used @ Error::Refused(_)) => Err(used),
             Ok(None) | Err(Error::Store(_)) => accepted,
@@ -269,12 +269,12 @@ impl Admission {
 
     async fn accept(
         &self,
-        fields: SendFields,
+        request: SendRequest,
         live: Arc<Live>,
         key: Option<PendingKey>,
     ) -> Result<Answered, Error> {
         let stages = &self.stages;
-        let draft = self.draft(fields, &live)?;
+        let draft = self.draft(request, &live)?;
         simulated::steer(&draft, live.limits.sends_per_minute)?;
         let (limits, clock) = (live.limits.sandbox, &stages.context.clock);
         within(simulated::count(&draft, limits, &stages.rates, clock)).await?;
@@ -282,10 +282,9 @@ impl Admission {
         stages.queue.send(draft, live, counted, key).await
     }
 
-    /// Judges the fields of a send.
-    fn draft(&self, fields: SendFields, live: &Live) -> Result<Draft, Refusal> {
-        domain::draft(
-            fields,
+    /// Judges a send.
+    fn draft(&self, request: SendRequest, live: &Live) -> Result<Draft, Refusal> {
+        request.draft(
             &self.caller.customer,
             self.environment,
             &live.plan.rules,
@@ -295,16 +294,20 @@ impl Admission {
 
     /// Returns the price of a send and the balance of the wallet. Nothing is sent, charged or recorded. The refusals are
     /// those of a send, except for a low balance and a duplicate.
-    pub async fn quote(&self, fields: SendFields) -> Result<Quoted, Error> {
+    pub async fn quote(&self, request: SendRequest) -> Result<Quoted, Error> {
         let live = self.stages.context.live.load_full();
-        let body = fields.body.clone().unwrap_or_default();
-        let draft = self.draft(fields, &live)?;
+        let (draft, quote) = request.quote(
+            &self.caller.customer,
+            self.environment,
+            &live.plan.rules,
+            &self.stages.guards.prohibited(),
+        )?;
         match simulated::steer(&draft, live.limits.reads_per_minute) {
             Ok(()) | Err(Refusal::InsufficientFunds { .. }) => {}
             Err(refusal) => return Err(refusal.into()),
         }
         Ok(Quoted {
-            quote: Quote::of(&draft, &body, &live.plan.rules),
+            quote,
             balance: self.balance().await?.total(),
         })
     }

@@ -331,6 +331,7 @@ impl Kit {
             cost: Money::ZERO,
             priority: Priority::Normal,
             due_at_ms: None,
+            texts: None,
             callback_url: Some(url.into()),
             customer_reference: Some("order 7".into()),
             fingerprint: [number; 16],

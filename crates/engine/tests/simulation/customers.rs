@@ -9,7 +9,7 @@ use domain::{
     Account, AccountId, AccountStatus, Component, Environment, Gateway, MessageId, Money, Refusal,
     SendFields, SenderId, SenderStatus, Verification,
 };
-use engine::{Answered, Clock, Credentials, Engine, Error, Keyed, Purpose};
+use engine::{Answered, Clock, Credentials, Engine, Error, Keyed, Purpose, SendRequest};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -198,7 +198,11 @@ async fn request(outside: &Outside, engine: &Engine, clock: &Clock, index: usize
     };
     let admitted = engine.admit(credentials, send.environment, Purpose::Send);
     let answer = match admitted.await {
-        Ok(admission) => admission.send(fields(&send), keyed(&send)).await,
+        Ok(admission) => {
+            admission
+                .send(SendRequest::Shared(fields(&send)), keyed(&send))
+                .await
+        }
         Err(refused) => Err(refused.error),
     };
     let answer = answer.map(|answered| match answered {

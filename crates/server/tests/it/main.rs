@@ -37,6 +37,8 @@ mod odd_carriers;
 #[cfg(test)]
 mod outcomes;
 #[cfg(test)]
+mod personalised;
+#[cfg(test)]
 mod quotes;
 #[cfg(test)]
 mod reading;

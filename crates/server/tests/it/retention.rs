@@ -58,6 +58,7 @@ fn message(ogene: &Ogene, store: &Store, at_ms: i64) -> NewMessage {
         cost,
         priority: Priority::Normal,
         due_at_ms: None,
+        texts: None,
         callback_url: None,
         customer_reference: None,
         fingerprint: [7; 16],

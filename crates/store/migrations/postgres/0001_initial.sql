@@ -145,7 +145,7 @@ create table messages (
     message_id bytea not null,
     recipients bytea not null,
     paid_from text not null,
-    body text not null,
+    body text,
     gateway text not null,
     sender text not null,
     callback_url text,
@@ -154,6 +154,25 @@ create table messages (
 );
 create index messages_of_sandbox on messages (bucket, message_id) where sandbox;
 create index messages_by_due_time on messages (bucket, due_at_ms, message_id) where due_at_ms is not null;
+
+-- The texts of personalised messages, whose `body` is null. A row holds recipients with adjacent numbers, the lowest of
+-- which is `first_recipient`. `texts` is a JSON object of texts by number.
+create table recipient_texts (
+    bucket smallint not null,
+    message_id bytea not null,
+    first_recipient bigint not null,
+    texts text not null,
+    primary key (bucket, message_id, first_recipient)
+);
+
+-- The customer's references of single recipients, where they replace the reference of a personalised message.
+create table recipient_references (
+    bucket smallint not null,
+    message_id bytea not null,
+    recipient bigint not null,
+    customer_reference text not null,
+    primary key (bucket, message_id, recipient)
+);
 
 -- The duplicate windows that are open. SQLite finds them by another key (decision 0017).
 create table recent_sends (

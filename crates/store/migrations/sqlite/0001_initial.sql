@@ -150,12 +150,31 @@ create table messages (
     cost bigint not null,
     page_count bigint not null,
     paid_from text not null,
-    body text not null,
+    body text,
     recipients blob not null,
     primary key (bucket, message_id)
 ) without rowid;
 create index messages_of_sandbox on messages (bucket, message_id) where sandbox;
 create index messages_by_due_time on messages (bucket, due_at_ms, message_id) where due_at_ms is not null;
+
+-- The texts of personalised messages, whose `body` is null. A row holds recipients with adjacent numbers, the lowest of
+-- which is `first_recipient`. `texts` is a JSON object of texts by number.
+create table recipient_texts (
+    bucket bigint not null,
+    message_id blob not null,
+    first_recipient bigint not null,
+    texts text not null,
+    primary key (bucket, message_id, first_recipient)
+) without rowid;
+
+-- The customer's references of single recipients, where they replace the reference of a personalised message.
+create table recipient_references (
+    bucket bigint not null,
+    message_id blob not null,
+    recipient bigint not null,
+    customer_reference text not null,
+    primary key (bucket, message_id, recipient)
+) without rowid;
 
 -- The duplicate windows that are open, in the order in which they close. PostgreSQL finds them by another key
 -- (decision 0017).

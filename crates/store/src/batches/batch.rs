@@ -4,6 +4,7 @@ use domain::{
     AccountId, Bucket, DeliveryStatus, Environment, Gateway, Leg, MessageId, Money, Priority,
     Recipient,
 };
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Recipients of a batch at most.
@@ -85,7 +86,16 @@ pub struct Content {
     /// The sender ID.
     pub sender: String,
     /// The prepared text, without suffix.
-    pub body: String,
+    pub body: Body,
+}
+
+/// The prepared text of a message.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Body {
+    /// One text for all recipients.
+    Shared(String),
+    /// The texts of a personalised message, by recipient. A claim reads those of its batch.
+    Personalised(HashMap<Recipient, String>),
 }
 
 /// A claimed batch with its content.

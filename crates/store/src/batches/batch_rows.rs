@@ -1,10 +1,10 @@
 //! The rows of batches.
 
-use super::batch::{Batch, BatchKind, Claimed, Content};
+use super::batch::{Batch, BatchKind, Body, Claimed, Content};
 use crate::rows::{due_at_ms, environment, id_bytes, message_id, named};
 use database::{Error, Result, Tx, bulk, by_whole_keys, value};
 use domain::{AccountId, Bucket, Gateway, Leg, Money, Priority, Recipient, recipient_list};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Batches read in one claim at most.
@@ -108,7 +108,7 @@ pub(super) struct BatchRow {
     pub(super) sandbox: bool,
     pub(super) gateway: String,
     pub(super) sender: String,
-    pub(super) body: String,
+    pub(super) body: Option<String>,
     pub(super) message_due_at_ms: Option<i64>,
     /// `true` if the account may not send.
     pub(super) is_held: bool,
@@ -187,7 +187,9 @@ impl BatchRow {
             environment: environment(self.sandbox),
             gateway: named(Gateway::from_name, &self.gateway)?,
             sender: self.sender,
-            body: self.body,
+            body: self
+                .body
+                .map_or_else(|| Body::Personalised(HashMap::new()), Body::Shared),
         };
         Ok(Claimed {
             batch,

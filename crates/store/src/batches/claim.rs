@@ -1,6 +1,6 @@
 //! Claims of due batches, and their release.
 
-use super::batch::{Batch, BatchKind, Claimed, HELD, WAITING};
+use super::batch::{Batch, BatchKind, Body, Claimed, HELD, WAITING};
 use super::batch_rows::{
     BatchRow, MAX_BATCHES, delete, insert, mark, select_batches, shrink, take,
 };
@@ -8,6 +8,7 @@ use super::queue::next_due;
 use crate::buckets::Buckets;
 use crate::deliveries::delivery_rows::{set_leg, stored};
 use crate::deliveries::settle;
+use crate::messages::recipient_texts;
 use database::{Change, Db, Outage, Result, Tx, locking, query};
 use domain::{Bucket, Delivery, Leg, Priority, Recipient};
 use std::sync::Arc;
@@ -71,7 +72,9 @@ impl Change for ClaimBatches {
                 most = MAX_BATCHES;
             }
         }
-        still_to_send(tx, claimed, self.claim.now_ms).await
+        let mut claimed = still_to_send(tx, claimed, self.claim.now_ms).await?;
+        read_texts(tx, &mut claimed).await?;
+        Ok(claimed)
     }
 
     async fn is_committed(&self, tx: &mut Tx, claimed: &Vec<Claimed>) -> Result<bool> {
@@ -196,6 +199,18 @@ async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>, now_ms: i64) -> Resul
         kept.push(claimed);
     }
     Ok(kept)
+}
+
+/// Reads the texts of personalised batches.
+async fn read_texts(tx: &mut Tx, claimed: &mut [Claimed]) -> Result<()> {
+    for Claimed { batch, content } in claimed {
+        if matches!(content.body, Body::Personalised(_)) {
+            let of = (batch.bucket, batch.message);
+            let texts = recipient_texts::read(tx, of, &batch.recipients).await?;
+            Arc::make_mut(content).body = Body::Personalised(texts);
+        }
+    }
+    Ok(())
 }
 
 /// Returns the recipients of a batch that are still to be sent, if some may have a delivery.

@@ -7,7 +7,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 18] = [
+pub(super) const TABLES: [Table; 20] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -168,6 +168,28 @@ pub(super) const TABLES: [Table; 18] = [
         ],
         // A list of 100,000 recipients has 700 kB.
         chunk: 500,
+    },
+    Table {
+        name: "recipient_texts",
+        bucketed: Bucketed::ByMessage,
+        key: 2,
+        columns: &[
+            ("message_id", Bytes),
+            ("first_recipient", Int),
+            ("texts", Text),
+        ],
+        chunk: 500,
+    },
+    Table {
+        name: "recipient_references",
+        bucketed: Bucketed::ByMessage,
+        key: 2,
+        columns: &[
+            ("message_id", Bytes),
+            ("recipient", Int),
+            ("customer_reference", Text),
+        ],
+        chunk: CHUNK,
     },
     Table {
         name: "idempotency_keys",

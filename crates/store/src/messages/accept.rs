@@ -8,6 +8,7 @@ use crate::batches::batch_rows;
 use crate::buckets::Buckets;
 use crate::idempotency::{self as keys, KeptAnswer, KeyedRequest, NewAnswer, Place, StoredAnswer};
 use crate::messages::duplicates::{self, OpenWindows, Window};
+use crate::messages::recipient_texts;
 use crate::rows::{id_bytes, paid_from};
 use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
 use database::{Change, Error, Result, Tx, bulk, query, value};
@@ -315,8 +316,15 @@ impl Accept {
              select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[], $5::boolean[], $6::text[], $7::boolean[], $8::boolean[], $9::text[], $10::text[], $11::text[], $12::text[], $13::bigint[], $14::bigint[], $15::text[], $16::bytea[])").rows(kept, |row| {
                 let Kept { message, drawn, .. } = row;
                 let draft = &message.draft;
-                [value(self.owner(message).0.0), value(id_bytes(&message.id)), value(draft.account.0), value(draft.due_at_ms), value(draft.environment == Environment::Sandbox), value(draft.gateway.as_str()), value(message.terms.refund_undelivered), value(message.terms.two_legs), value(&draft.sender), value(draft.text.as_str()), value(&draft.callback_url), value(&draft.customer_reference), value(draft.cost.units()), value(draft.page_count), value(paid_from(drawn)), value(recipient_list::pack(&draft.recipients))]
+                [value(self.owner(message).0.0), value(id_bytes(&message.id)), value(draft.account.0), value(draft.due_at_ms), value(draft.environment == Environment::Sandbox), value(draft.gateway.as_str()), value(message.terms.refund_undelivered), value(message.terms.two_legs), value(&draft.sender), value(draft.texts.is_none().then_some(draft.text.as_str())), value(&draft.callback_url), value(&draft.customer_reference), value(draft.cost.units()), value(draft.page_count), value(paid_from(drawn)), value(recipient_list::pack(&draft.recipients))]
             })).await?;
+        for kept in kept {
+            let message = kept.message;
+            if let Some(texts) = &message.draft.texts {
+                let bucket = self.owner(message).0;
+                recipient_texts::insert(tx, bucket, message.id, texts).await?;
+            }
+        }
         let work: Vec<&Batch> = kept.iter().flat_map(|kept| &kept.message.batches).collect();
         batch_rows::insert(tx, &work).await?;
         self.keep_answers(tx, kept).await

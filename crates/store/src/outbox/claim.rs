@@ -21,8 +21,11 @@ impl Change for ClaimCallbacks {
         let (bucket, account, world, origin) = &self.of;
         let sql = locking!(
             "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject, o.recipient,
-                 o.payload, o.attempts, m.callback_url, m.customer_reference
+                 o.payload, o.attempts, m.callback_url,
+                 coalesce(r.customer_reference, m.customer_reference) as customer_reference
              from outbox o join messages m on m.bucket = o.bucket and m.message_id = o.subject
+             left join recipient_references r on r.bucket = o.bucket and r.message_id = o.subject
+                 and r.recipient = o.recipient
              where o.bucket = $1 and o.state = $2 and o.account_id = $3 and o.sandbox = $4
                  and o.destination = $5 and o.due_at_ms <= $6
              order by o.due_at_ms, o.event_id limit $7";

@@ -181,8 +181,11 @@ impl DeadCallbacks<'_> {
             .fetch_all(
                 query(
                     "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject,
-                     o.recipient, o.payload, o.attempts, m.callback_url, m.customer_reference
+                     o.recipient, o.payload, o.attempts, m.callback_url,
+                     coalesce(r.customer_reference, m.customer_reference) as customer_reference
                  from outbox o join messages m on m.bucket = o.bucket and m.message_id = o.subject
+             left join recipient_references r on r.bucket = o.bucket and r.message_id = o.subject
+                 and r.recipient = o.recipient
                  where o.bucket = $1 and o.state = 'dead' and o.account_id = $2
                      and (o.due_at_ms, o.event_id) < ($3, $4)
                  order by o.due_at_ms desc, o.event_id desc limit $5",

@@ -6,7 +6,7 @@ use super::plans::{On, Statement, all_statements};
 use std::collections::HashSet;
 
 /// The tables that are distributed. All others are small, and whole wherever they are needed.
-const MESSAGE_TABLES: [&str; 11] = [
+const MESSAGE_TABLES: [&str; 13] = [
     "batches",
     "callback_attempts",
     "deliveries",
@@ -17,6 +17,8 @@ const MESSAGE_TABLES: [&str; 11] = [
     "parked_receipts",
     "carrier_ids",
     "recent_sends",
+    "recipient_references",
+    "recipient_texts",
     "wallets",
 ];
 

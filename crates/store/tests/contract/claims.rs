@@ -265,7 +265,8 @@ async fn a_claimed_batch_tells_what_it_says(kit: &Kit) {
     assert_eq!(claimed.content.environment, Environment::Sandbox);
     assert_eq!(claimed.content.gateway, Gateway::Otp);
     assert_eq!(claimed.content.sender, super::kit::SENDER);
-    assert_eq!(claimed.content.body, message.draft.text.as_str());
+    let body = message.draft.text.as_str().to_owned();
+    assert_eq!(claimed.content.body, store::Body::Shared(body));
     let wanted = Batch {
         claimed_by: super::kit::NODE,
         claimed_until_ms: claimed.batch.claimed_until_ms,

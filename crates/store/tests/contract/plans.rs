@@ -272,8 +272,9 @@ const PAGES: [&str; 11] = [
     "select message_id, recipient, attempt, made_at_ms, result",
     "select account_id, sandbox, destination, count(*), min(due_at_ms) from outbox",
     "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject, o.recipient, o.payload, \
-     o.attempts, m.callback_url, m.customer_reference from outbox o join messages m on m.bucket = o.bucket and \
-     m.message_id = o.subject where o.bucket = $1 and o.state = 'dead'",
+     o.attempts, m.callback_url, coalesce(r.customer_reference, m.customer_reference) as customer_reference \
+     from outbox o join messages m on m.bucket = o.bucket and m.message_id = o.subject left join recipient_references r on \
+     r.bucket = o.bucket and r.message_id = o.subject and r.recipient = o.recipient where o.bucket = $1 and o.state = 'dead'",
 ];
 
 /// A page costs its rows, wherever in the list it begins: the index has the order of the list.
@@ -341,7 +342,7 @@ async fn recipients_are_found_by_whole_keys_among_short_messages() {
             [recipients, bucket, r"'\x00'", ""],
         ),
         (
-            "deliveries.rs",
+            "delivery_rows.rs",
             "update deliveries set leg",
             ["cast('{0, 1}' as bigint[])", messages, recipients, "2"],
         ),

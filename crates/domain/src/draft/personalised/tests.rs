@@ -348,3 +348,33 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_personalised_draft_keeps_each_text_and_charge() {
+    let csv = format!("to,name,customer_reference\n{GLO},Obi,r2\n{MTN},Ada,\n{GLO},Eve,\n");
+    let draft = judge("from=ogene&body=Hello {name}&reference=r", &csv).unwrap();
+    let cost = draft.cost;
+    let draft = draft.into_draft();
+    let texts = draft.texts.as_ref().unwrap();
+    let found: Vec<_> = texts
+        .iter()
+        .map(|one| (one.text, one.customer_reference))
+        .collect();
+    assert_eq!(found, [("Hello Ada", None), ("Hello Obi", Some("r2"))]);
+    assert_eq!(
+        (texts.len(), texts.pages_total, &texts.repeated[..]),
+        (2, 2, &[3][..])
+    );
+    for one in texts.iter() {
+        assert_eq!(texts.text(one.recipient), Some(one.text));
+    }
+    let charged = draft
+        .classes
+        .iter()
+        .map(|class| (class.charge, class.recipients.len()));
+    let charged = charged.fold(Money::ZERO, |sum, (charge, count)| {
+        sum + charge * i64::try_from(count).unwrap()
+    });
+    assert_eq!((charged, draft.cost), (cost, cost));
+    assert!(draft.text.as_str().is_empty() && draft.recipients.len() == 2);
+}

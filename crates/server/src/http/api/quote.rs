@@ -1,11 +1,12 @@
-//! `POST /sms/quote`: the price of a send (docs/spec/interface.md, section 6.6).
+//! `POST /sms/quote` and `POST /sms/personalised/quote`: the price of a send (docs/spec/interface.md, section 6.6).
 
 use crate::format::Naira;
-use crate::http::extract::call::Quoting;
+use crate::http::extract::call::personalised::QuotingPersonalised;
+use crate::http::extract::call::{Call, Quoting};
 use crate::http::respond::envelope::{CURRENCY, Envelope, sandbox_mark};
 use axum::response::Response;
 use domain::{Alphabet, Environment, NetworkCost, TextChange};
-use engine::Quoted;
+use engine::{Quoted, SendRequest};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -16,8 +17,23 @@ pub(crate) async fn quote(quoting: Quoting) -> Response {
         fields,
         permit: _until_answered,
     } = quoting;
+    answer(&call, SendRequest::Shared(fields)).await
+}
+
+/// Calculates the price of a personalised send.
+pub(crate) async fn quote_personalised(quoting: QuotingPersonalised) -> Response {
+    let QuotingPersonalised {
+        call,
+        fields,
+        rows,
+        permit: _until_answered,
+    } = quoting;
+    answer(&call, SendRequest::Personalised(fields, rows)).await
+}
+
+async fn answer(call: &Call, request: SendRequest) -> Response {
     let environment = call.environment();
-    let quoted = call.admission.quote(fields).await;
+    let quoted = call.admission.quote(request).await;
     call.answer(quoted.map(|quoted| QuoteData::answer(quoted, environment)))
 }
 

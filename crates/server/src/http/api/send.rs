@@ -2,6 +2,7 @@
 //! sections 6.1 and 7).
 
 use crate::format::Naira;
+use crate::http::extract::call::personalised::SendingPersonalised;
 use crate::http::extract::call::{Call, Sending};
 use crate::http::respond::codes::{Coded, SUCCESS};
 use crate::http::respond::envelope::{CURRENCY, MESSAGE_SENT, sandbox_mark};
@@ -9,7 +10,7 @@ use crate::http::respond::error::Shape;
 use axum::response::Response;
 use domain::Environment;
 use domain::idempotency::{IdempotencyKey, Operation};
-use engine::{Answered, Keyed, Sent, WriteBody};
+use engine::{Answered, Keyed, SendRequest, Sent, WriteBody};
 use serde::Serialize;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,9 +24,30 @@ pub(crate) async fn send(sending: Sending) -> Response {
         key,
         permit: _until_answered,
     } = sending;
+    let operation = match call.shape() {
+        Shape::V2 => Operation::Send,
+        Shape::V1 => Operation::LegacySend,
+    };
+    let keyed = key.map(|key| keyed(key, operation, &call));
+    answer(&call, SendRequest::Shared(fields), keyed).await
+}
+
+/// Sends a text of its own to each recipient.
+pub(crate) async fn send_personalised(sending: SendingPersonalised) -> Response {
+    let SendingPersonalised {
+        call,
+        fields,
+        rows,
+        key,
+        permit: _until_answered,
+    } = sending;
+    let keyed = key.map(|key| keyed(key, Operation::SendPersonalised, &call));
+    answer(&call, SendRequest::Personalised(fields, rows), keyed).await
+}
+
+async fn answer(call: &Call, request: SendRequest, keyed: Option<Keyed>) -> Response {
     let environment = call.environment();
-    let keyed = key.map(|key| keyed(key, &call));
-    let sent = match call.admission.send(fields, keyed).await {
+    let sent = match call.admission.send(request, keyed).await {
         Ok(Answered::First(sent)) => Ok(sent),
         Ok(Answered::Replay(kept)) => return call.replay(kept),
         Err(error) => Err(error),
@@ -37,17 +59,11 @@ pub(crate) async fn send(sending: Sending) -> Response {
 }
 
 /// The idempotency key of a send, and the answer that is kept with it: the octets that are answered the first time.
-fn keyed(key: IdempotencyKey, call: &Call) -> Keyed {
+fn keyed(key: IdempotencyKey, operation: Operation, call: &Call) -> Keyed {
     let (environment, codes) = (call.environment(), call.codes().clone());
-    let (operation, write): (_, WriteBody) = match call.shape() {
-        Shape::V2 => (
-            Operation::Send,
-            Arc::new(move |sent| codes.written(Accepted::new(sent, environment))),
-        ),
-        Shape::V1 => (
-            Operation::LegacySend,
-            Arc::new(move |sent| codes.written(LegacyAccepted::new(&sent, environment))),
-        ),
+    let write: WriteBody = match call.shape() {
+        Shape::V2 => Arc::new(move |sent| codes.written(Accepted::new(sent, environment))),
+        Shape::V1 => Arc::new(move |sent| codes.written(LegacyAccepted::new(&sent, environment))),
     };
     Keyed {
         key,
@@ -121,6 +137,14 @@ pub(crate) struct AcceptedData {
     unicode: bool,
     /// Pages billed and sent for each recipient; the largest number where a suffix makes a difference.
     page_count: i64,
+    /// Pages of all recipients together. Only in the answer to a personalised send.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pages_total: Option<i64>,
+    /// Rows that were left out, since their number stood in a row before: the first hundred. Absent when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    repeated: Vec<u32>,
     /// True if the text that is sent differs from `body`. Without `unicode`, accents are dropped, and emoji and characters
     /// without a plain equivalent are removed.
     text_changed: bool,
@@ -166,6 +190,8 @@ impl Accepted {
                 gateway_used: sent.gateway.as_str(),
                 unicode: sent.unicode,
                 page_count: sent.page_count,
+                pages_total: sent.personalised.as_ref().map(|own| own.pages_total),
+                repeated: sent.personalised.map_or_else(Vec::new, |own| own.repeated),
                 text_changed: sent.adjustments.text_changed,
                 removed_characters: sent.adjustments.removed_characters,
                 total_recipients: sent.recipients_count,
@@ -275,6 +301,7 @@ mod tests {
             invalid_recipients: invalid.iter().map(ToString::to_string).collect(),
             invalid_count: invalid.len(),
             adjustments: Adjustments::default(),
+            personalised: None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 mod answers;
 mod operations;
+mod personalised;
 mod portable;
 mod request;
 
@@ -70,6 +71,7 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
         });
     components
         .schemas_from_iter(request::schemas(installation))
+        .schemas_from_iter(personalised::schemas(installation))
         .schemas_from_iter(answers::schemas())
         .security_scheme(
             BEARER,
@@ -196,6 +198,8 @@ mod tests {
         /api/sandbox/v2/sms/create get post
         /api/sandbox/v2/sms/delivery-reports get
         /api/sandbox/v2/sms/delivery-reports/{message_id} get
+        /api/sandbox/v2/sms/personalised post
+        /api/sandbox/v2/sms/personalised/quote post
         /api/sandbox/v2/sms/quote post
         /api/v1/sms/create get post
         /api/v2/account get
@@ -209,6 +213,8 @@ mod tests {
         /api/v2/sms/create get post
         /api/v2/sms/delivery-reports get
         /api/v2/sms/delivery-reports/{message_id} get
+        /api/v2/sms/personalised post
+        /api/v2/sms/personalised/quote post
         /api/v2/sms/quote post
         "#);
     }

@@ -11,6 +11,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
+use domain::personalised::read_csv;
 use domain::{Refusal, SendFields};
 use http_body_util::BodyExt;
 use std::sync::LazyLock;
@@ -46,11 +47,20 @@ impl BodyLimits {
     }
 }
 
+/// The content that a body may have beside fields.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Expected {
+    /// Nothing.
+    Fields,
+    /// The rows of a personalised send, as JSON or CSV.
+    Rows,
+}
+
 /// Reads a send from whatever a request holds, without asking who calls: what `fuzz/` tries with anything.
 pub async fn read_send(request: Request, limits: BodyLimits) -> Result<SendFields, Refusal> {
     let (parts, body) = request.into_parts();
     let mut permit = BodyMemory::new(usize::MAX, 1).known.permit();
-    let fields = read(&parts, body, limits, &mut permit).await?;
+    let fields = read(&parts, body, Expected::Fields, limits, &mut permit).await?;
     fields.over(read_query(&parts))
 }
 
@@ -59,30 +69,36 @@ pub async fn read_send(request: Request, limits: BodyLimits) -> Result<SendField
 pub(crate) async fn read(
     parts: &Parts,
     body: Body,
+    expected: Expected,
     limits: BodyLimits,
     permit: &mut BodyPermit,
 ) -> Result<Fields, Refusal> {
     let bytes = collect(&parts.headers, body, limits, permit).await?;
-    Ok(parse(&parts.headers, bytes, limits).await)
+    Ok(parse(&parts.headers, bytes, expected, limits).await)
 }
 
 /// Parses a body. A large one takes milliseconds, in which nothing else would run on its thread, so it is parsed on a
 /// blocking thread.
-pub(crate) async fn parse(headers: &HeaderMap, bytes: Vec<u8>, limits: BodyLimits) -> Fields {
+pub(crate) async fn parse(
+    headers: &HeaderMap,
+    bytes: Vec<u8>,
+    expected: Expected,
+    limits: BodyLimits,
+) -> Fields {
     if bytes.trim_ascii().is_empty() {
         return Fields::default();
     }
-    let form = match Form::of(headers) {
+    let form = match Form::of(headers, expected) {
         Ok(form) => form,
         Err(unknown) => return Fields::unread(unknown),
     };
     if bytes.len() <= MAX_INLINE_BYTES {
-        return form.read(bytes, limits.recipients).await;
+        return form.read(bytes, expected, limits.recipients).await;
     }
     // The semaphore is never closed.
     let _turn = PARSING.acquire().await;
     let runtime = Handle::current();
-    let reading = move || runtime.block_on(form.read(bytes, limits.recipients));
+    let reading = move || runtime.block_on(form.read(bytes, expected, limits.recipients));
     let read = tokio::task::spawn_blocking(reading).await;
     read.unwrap_or_else(|_| Fields::unread(Refusal::Unavailable { retry_after_s: 1 }))
 }
@@ -99,15 +115,26 @@ enum Form {
     Json,
     UrlEncoded,
     Multipart(String),
+    Csv,
 }
 
 impl Form {
     /// Reads the fields of a request with so many recipients at most.
-    async fn read(self, bytes: Vec<u8>, max_recipients: usize) -> Fields {
-        let bounds = Bounds::new(max_recipients);
+    async fn read(self, bytes: Vec<u8>, expected: Expected, max_recipients: usize) -> Fields {
+        let bounds = match expected {
+            Expected::Fields => Bounds::new(max_recipients),
+            Expected::Rows => Bounds::with_rows(max_recipients),
+        };
         match self {
             Self::Json => read_json(&bytes, &bounds),
             Self::UrlEncoded => form::read(&bytes, &bounds),
+            Self::Csv => match read_csv(&bytes, max_recipients) {
+                Ok(rows) => Fields {
+                    rows: Some(rows),
+                    ..Fields::default()
+                },
+                Err(refusal) => Fields::unread(refusal),
+            },
             Self::Multipart(boundary) => {
                 // Boxed, as every other request would carry it as well.
                 let read = Box::pin(form::read_multipart(bytes.into(), boundary, bounds)).await;
@@ -121,7 +148,7 @@ impl Form {
     }
 
     /// A body without a content type is taken for JSON: nothing else is sent without one.
-    fn of(headers: &HeaderMap) -> Result<Self, Refusal> {
+    fn of(headers: &HeaderMap, expected: Expected) -> Result<Self, Refusal> {
         let Some(value) = headers.get(header::CONTENT_TYPE) else {
             return Ok(Self::Json);
         };
@@ -147,6 +174,10 @@ impl Form {
             other if other.starts_with("application/") && other.ends_with("+json") => {
                 Ok(Self::Json)
             }
+            "text/csv" if expected == Expected::Rows => Ok(Self::Csv),
+            _ if expected == Expected::Rows => Err(Refusal::Malformed(
+                "The Content-Type is not known. Use application/json or text/csv.".to_owned(),
+            )),
             _ => Err(Refusal::Malformed(
                 "The Content-Type is not known. Use application/json, \
                  application/x-www-form-urlencoded or multipart/form-data."
@@ -220,6 +251,12 @@ fn read_json(bytes: &[u8], bounds: &Bounds) -> Fields {
     let Err(fault) = json::read(text, bounds, &mut fields) else {
         return fields;
     };
+    if let Some(refusal) = fields.row_fault.take() {
+        return Fields {
+            api_token: fields.api_token,
+            ..Fields::unread(refusal)
+        };
+    }
     if let Some(exceeded) = bounds.exceeded() {
         // The rest is not read, not even for a token.
         return Fields {

@@ -2,6 +2,9 @@
 //! docs/spec/interface.md, section 4: token, account status, rate limit, and only then the request itself. Load shedding
 //! refuses a send before its body is read while the accept queue is full.
 
+use super::body::Expected;
+pub(crate) mod personalised;
+
 use super::body::memory::BodyPermit;
 use super::drain::drain;
 use super::fields::{Fields, ReportFields};
@@ -16,6 +19,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use domain::idempotency::{self, IdempotencyKey};
+use domain::personalised::Rows;
 use domain::{Environment, Refusal, SendFields};
 use engine::{Admission, Caller, Credentials, NotAdmitted, Purpose, Rate, StoredAnswer};
 use serde::Serialize;
@@ -197,6 +201,7 @@ impl FromRequest<Arc<Api>> for Quoting {
 struct Entry {
     parts: Parts,
     query: Fields,
+    expected: Expected,
     body: Option<Body>,
     /// Boxed, as most tell their token before.
     early: Option<Box<(Fields, BodyPermit)>>,
@@ -209,8 +214,17 @@ impl Entry {
         Self {
             parts,
             query,
+            expected: Expected::Fields,
             body: Some(body),
             early: None,
+        }
+    }
+
+    /// A request whose body may hold the rows of a personalised send.
+    fn with_rows(request: Request) -> Self {
+        Self {
+            expected: Expected::Rows,
+            ..Self::of(request)
         }
     }
 
@@ -266,6 +280,17 @@ impl Entry {
         Ok((body.over(query)?, permit))
     }
 
+    /// The fields and the rows of a personalised send. Without rows there are no recipients.
+    async fn personalised_fields(
+        &mut self,
+        api: &Api,
+    ) -> Result<(SendFields, Rows, BodyPermit), Refusal> {
+        let (mut body, permit) = self.body_fields(api).await?;
+        let rows = body.rows.take().unwrap_or_else(|| Rows::new(0));
+        let query = std::mem::take(&mut self.query);
+        Ok((body.over(query)?, rows, permit))
+    }
+
     /// The fields of the body of a caller who is known.
     async fn body_fields(&mut self, api: &Api) -> Result<(Fields, BodyPermit), Refusal> {
         if let Some(early) = self.early.take() {
@@ -274,7 +299,7 @@ impl Entry {
         let mut permit = api.memory.known.permit();
         let limits = api.settings.load().body;
         let fields = match self.body.take() {
-            Some(body) => body::read(&self.parts, body, limits, &mut permit).await?,
+            Some(body) => body::read(&self.parts, body, self.expected, limits, &mut permit).await?,
             None => Fields::default(),
         };
         Ok((fields, permit))
@@ -285,7 +310,7 @@ impl Entry {
         let mut permit = api.memory.unknown.permit();
         let limits = api.settings.load().body;
         let fields = match self.body.take() {
-            Some(body) => body::read(&self.parts, body, limits, &mut permit).await?,
+            Some(body) => body::read(&self.parts, body, self.expected, limits, &mut permit).await?,
             None => Fields::default(),
         };
         Ok((fields, permit))

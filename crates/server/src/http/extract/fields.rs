@@ -4,6 +4,7 @@ mod bounds;
 
 pub(crate) use bounds::{Bounds, Exceeded};
 
+use domain::personalised::Rows;
 use domain::{Refusal, SendFields, token};
 
 /// How many fields that nothing reads an answer names, and how much of each name, in characters.
@@ -77,6 +78,10 @@ pub(crate) struct Fields {
     pub(crate) api_token: Option<String>,
     pub(crate) send: SendFields,
     pub(crate) report: ReportFields,
+    /// The rows of a personalised send.
+    pub(crate) rows: Option<Rows>,
+    /// The refusal of these rows, which ends the reading.
+    pub(crate) row_fault: Option<Refusal>,
     /// Why it is not understood. A token is found all the same where it can be: who calls is judged first.
     pub(crate) fault: Option<Refusal>,
 }

@@ -4,6 +4,8 @@ mod skipped;
 mod value;
 
 use super::fields::{Bounds, Fields, Name};
+use domain::Refusal;
+use domain::personalised::JsonRows;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use skipped::{Key, Skipped, too_many};
 use std::fmt;
@@ -66,6 +68,27 @@ impl<'de> Visitor<'de> for TokenAlone<'_> {
     }
 }
 
+/// The array of the rows of a personalised send.
+const ROWS: &str = "messages";
+
+/// Reads the rows of a personalised send.
+fn read_rows<'de, A: MapAccess<'de>>(
+    map: &mut A,
+    fields: &mut Fields,
+    bounds: &Bounds,
+) -> Result<(), A::Error> {
+    let mut rows = JsonRows::new(bounds.max_recipients());
+    let read = map.next_value_seed(&mut rows);
+    fields.row_fault = rows.refusal();
+    read?;
+    if fields.rows.replace(rows.into_rows()).is_some() {
+        fields.fail(Refusal::Malformed(
+            "`messages` is given more than once. Give it once.".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
 struct Object<'a> {
     fields: &'a mut Fields,
     bounds: &'a Bounds,
@@ -90,6 +113,10 @@ impl<'de> Visitor<'de> for Object<'_> {
         let Self { fields, bounds } = self;
         while let Some((name, unknown)) = map.next_key_seed(Key)? {
             if let Some(unknown) = unknown {
+                if bounds.has_rows() && unknown == ROWS {
+                    read_rows(&mut map, fields, bounds)?;
+                    continue;
+                }
                 let is_null = map.next_value_seed(Skipped(bounds))?;
                 if !is_null {
                     fields.ignore(&unknown);

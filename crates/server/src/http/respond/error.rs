@@ -166,9 +166,23 @@ impl Failure {
                 message,
                 code: Cow::Borrowed(code),
                 description,
+                details: self.details(),
             },
             legacy,
         }
+    }
+
+    /// The rows that cannot be sent.
+    fn details(&self) -> Option<Vec<RowDetail>> {
+        let Self::Refused(Refusal::Rows(faults)) = self else {
+            return None;
+        };
+        let details = faults.named().iter().map(|fault| RowDetail {
+            row: fault.row,
+            field: fault.field.clone(),
+            reason: fault.reason.as_str(),
+        });
+        Some(details.collect())
     }
 }
 
@@ -222,6 +236,24 @@ pub(crate) struct ErrorBody {
     /// A short label.
     #[schema(example = "Duplicate message")]
     description: &'static str,
+    /// The first hundred rows of a personalised send that cannot be sent (API-2020). Absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    details: Option<Vec<RowDetail>>,
+}
+
+/// A row of a personalised send that cannot be sent.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RowDetail {
+    /// The number of the row, from 1. The header of a CSV is not counted.
+    #[schema(example = 3)]
+    row: u32,
+    /// The variable, or `body` for the text, or `customer_reference`.
+    #[schema(example = "name")]
+    field: String,
+    /// The reason: `missing`, `unknown`, `too_long`, `empty`, `not_permitted` or `prohibited`.
+    #[schema(example = "missing")]
+    reason: &'static str,
 }
 
 /// The fields that clients of `/api/v1` read of an error.
@@ -283,6 +315,7 @@ mod tests {
         API-2016 422 Key used with another request
         API-2017 413 Request body too large
         API-2018 409 Request still being handled
+        API-2020 422 Rows that cannot be sent
         API-2023 431 Request head too large
         API-3001 402 Insufficient wallet balance
         API-3002 422 No valid recipient

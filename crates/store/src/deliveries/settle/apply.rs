@@ -7,10 +7,11 @@ use super::refund::{self, RefundDue};
 use crate::batches::batch::Batch;
 use crate::batches::batch_rows;
 use crate::deliveries::pending::PendingSettlement;
+use crate::messages::recipient_texts;
 use crate::outbox::{self, Callback};
 use crate::rows::{id_bytes, number};
 use database::{Result, Tx, bulk, value};
-use domain::{DeliveryStatus, Gateway, Leg, MessageId};
+use domain::{DeliveryStatus, Gateway, Leg, MessageId, Recipient};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -108,12 +109,27 @@ pub(super) fn seconds(ms: i64) -> i64 {
     ms.div_euclid(1_000)
 }
 
+/// Returns the customer's references of single recipients of personalised messages.
+async fn own_references(
+    tx: &mut Tx,
+    outcomes: &[Settlement],
+    messages: &HashMap<MessageId, MessageFacts>,
+) -> Result<HashMap<(MessageId, Recipient), String>> {
+    let personalised = outcomes.iter().filter(|outcome| {
+        let message = messages.get(&outcome.case.message);
+        outcome.callback && message.is_some_and(|message| message.personalised)
+    });
+    let keys: Vec<_> = personalised.map(|outcome| outcome.case.key()).collect();
+    recipient_texts::references(tx, &keys).await
+}
+
 pub(super) async fn call_back(
     tx: &mut Tx,
     context: &SettleContext,
     outcomes: &[Settlement],
     messages: &HashMap<MessageId, MessageFacts>,
 ) -> Result<Settled> {
+    let own_references = own_references(tx, outcomes, messages).await?;
     // Most customers use the same URL with each message.
     let mut origins: HashMap<Arc<str>, String> = HashMap::new();
     let fresh: Vec<Callback> = outcomes
@@ -135,7 +151,10 @@ pub(super) async fn call_back(
                 status: outcome.case.delivery.status,
                 attempts: 0,
                 url,
-                customer_reference: message.customer_reference.clone(),
+                customer_reference: own_references
+                    .get(&(outcome.case.message, outcome.case.recipient))
+                    .map(|own| own.as_str().into())
+                    .or_else(|| message.customer_reference.clone()),
             })
         })
         .collect();

@@ -26,10 +26,13 @@ pub struct MessageFacts {
     pub callback_url: Option<Arc<str>>,
     /// The caller's own reference.
     pub customer_reference: Option<Arc<str>>,
+    /// `true` if its recipients have texts, and maybe references, of their own.
+    pub personalised: bool,
     /// The amount that each wallet component paid.
     pub paid_from: Purse,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "they are columns")]
 struct MessageFactsRow {
     message_id: Vec<u8>,
     account_id: i64,
@@ -40,6 +43,7 @@ struct MessageFactsRow {
     callback_url: Option<String>,
     customer_reference: Option<String>,
     due_at_ms: Option<i64>,
+    personalised: bool,
     cost: i64,
     paid_from: String,
 }
@@ -54,6 +58,7 @@ database::from_row!(MessageFactsRow {
     callback_url,
     customer_reference,
     due_at_ms,
+    personalised,
     cost,
     paid_from
 });
@@ -71,10 +76,10 @@ pub(crate) async fn messages(
     ids.dedup();
     let rows: Vec<MessageFactsRow> = tx.fetch_each(bulk("select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
              case when callbacks_ended then null else callback_url end as callback_url,
-             customer_reference, due_at_ms, cost, paid_from
+             customer_reference, due_at_ms, body is null as personalised, cost, paid_from
          from messages where bucket = $1 and message_id = $2", "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
              case when callbacks_ended then null else callback_url end as callback_url,
-             customer_reference, due_at_ms, cost, paid_from
+             customer_reference, due_at_ms, body is null as personalised, cost, paid_from
          from messages where (bucket, message_id) in (select * from unnest($1::bigint[], $2::bytea[]))").rows(&ids, |row| [value(row.0.0), value(id_bytes(&row.1))])).await?;
     rows.into_iter()
         .map(|row| {
@@ -91,6 +96,7 @@ pub(crate) async fn messages(
                 },
                 callback_url: row.callback_url.map(Into::into),
                 customer_reference: row.customer_reference.map(Into::into),
+                personalised: row.personalised,
                 paid_from: purse(&row.paid_from, Money::from_units(row.cost))?,
             };
             Ok((message, settling))

@@ -1,5 +1,6 @@
 //! The removal of whole messages.
 
+use crate::messages::recipient_texts;
 use crate::rows::{id_bytes, message_id};
 use database::{Change, Result, Tx, bulk, query, value};
 use domain::{Bucket, MessageId};
@@ -145,6 +146,8 @@ impl Change for RemoveMessages {
                  where message_id = $1 and bucket = $2 limit $3) and bucket = $2", "delete from callback_attempts where (message_id, recipient, made_at_ms) in (
                  select message_id, recipient, made_at_ms from callback_attempts
                  where message_id in (select * from unnest($1::bytea[])) and bucket = $2 limit $3) and bucket = $2").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0).bind(MAX_DELIVERIES)).await?;
+        recipient_texts::remove(tx, self.bucket, &self.messages).await?;
+        recipient_texts::remove_references(tx, self.bucket, &self.messages).await?;
         let gone = tx.execute_each(bulk("delete from messages where message_id = $1 and bucket = $2
                  and not exists (select 1 from deliveries d
                      where d.bucket = messages.bucket and d.message_id = messages.message_id)

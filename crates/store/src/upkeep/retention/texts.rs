@@ -2,6 +2,7 @@
 //! of its progress.
 
 use super::removal::{MAX_MESSAGES, Removed, open};
+use crate::messages::recipient_texts;
 use crate::rows::{id_bytes, message_id};
 use crate::upkeep::marks::{read_mark, write_mark};
 use database::{Change, Db, Result, Tx, bulk, query, value};
@@ -81,7 +82,7 @@ impl TextCursor {
             .fetch_all(
                 query(
                     "select message_id from messages
-             where bucket = $1 and message_id > $2 and message_id < $3 and body <> ''
+             where bucket = $1 and message_id > $2 and message_id < $3 and body is distinct from ''
                  and due_at_ms is null
              order by message_id limit $4",
                 )
@@ -96,7 +97,7 @@ impl TextCursor {
                 query(
                     "select due_at_ms, message_id from messages
              where bucket = $1 and due_at_ms is not null and (due_at_ms, message_id) > ($2, $3)
-                 and due_at_ms < $4 and body <> ''
+                 and due_at_ms < $4 and body is distinct from ''
              order by due_at_ms, message_id limit $5",
                 )
                 .bind(bucket.0)
@@ -154,6 +155,7 @@ impl Change for RemoveTexts {
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
         let removed = tx.execute_each(bulk("update messages set body = '' where message_id = $1 and bucket = $2", "update messages set body = '' where message_id in (select * from unnest($1::bytea[])) and bucket = $2").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0)).await?;
+        recipient_texts::remove(tx, self.bucket, &self.messages).await?;
         if let Some((name, at_ms)) = &self.mark {
             write_mark(tx, name, *at_ms).await?;
         }

@@ -13,7 +13,7 @@ use domain::{
     Environment, Gateway, MessageId, Money, NetworkCost, Purse, Quote, Recipient, SenderId,
     SenderStatus, TextChange, Verification,
 };
-use engine::{Quoted, Report, Sent};
+use engine::{PersonalisedSent, Quoted, Report, Sent};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -119,12 +119,29 @@ fn sent() -> Sent {
         invalid_recipients: Vec::new(),
         invalid_count: 0,
         adjustments: Adjustments::default(),
+        personalised: None,
     }
 }
 
 /// The answer to an accepted send.
 pub(crate) fn accepted(environment: Environment) -> Response {
     replayable(success(ACCEPTED, &Accepted::new(sent(), environment)))
+}
+
+/// The answer to an accepted personalised send.
+pub(crate) fn accepted_personalised(environment: Environment) -> Response {
+    let sent = Sent {
+        cost: Money::from_naira(18),
+        balance: Money::from_naira(982),
+        recipients_count: 2,
+        page_count: 2,
+        personalised: Some(PersonalisedSent {
+            pages_total: 3,
+            repeated: vec![3],
+        }),
+        ..sent()
+    };
+    replayable(success(ACCEPTED, &Accepted::new(sent, environment)))
 }
 
 /// The answer to a send by `/api/v1`.

@@ -1,6 +1,6 @@
 //! Every operation: those of the interface, live and in the sandbox, their aliases and the legacy send.
 
-use super::{answers, request};
+use super::{answers, personalised, request};
 use crate::http::docs::installation::{Installation, count};
 use crate::http::respond::error::Shape;
 use domain::Environment;
@@ -32,6 +32,17 @@ const COMMON: [&str; 7] = [
 ];
 /// Codes of a report besides.
 const OF_REPORTS: [&str; 3] = ["API-2000", "API-2007", "API-2017"];
+/// Codes of a personalised send besides. Faults of single rows have one code.
+const OF_PERSONALISED: [&str; 18] = [
+    "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2009", "API-2011",
+    "API-2012", "API-2013", "API-2014", "API-2015", "API-2016", "API-2017", "API-2018", "API-2020",
+    "API-3001", "API-3002",
+];
+/// Codes of a quote of a personalised send besides.
+const OF_PERSONALISED_QUOTES: [&str; 14] = [
+    "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2009", "API-2011",
+    "API-2013", "API-2014", "API-2015", "API-2017", "API-2020", "API-3002",
+];
 /// Codes of a send besides.
 const OF_SENDS: [&str; 19] = [
     "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2008", "API-2009",
@@ -132,11 +143,9 @@ fn interface(
         add(path, HttpMethod::Post, post);
         add(path, HttpMethod::Get, get);
     }
-    add(
-        "/sms/quote",
-        HttpMethod::Post,
-        quote(environment, installation).request_body(Some(request::send_body(installation))),
-    );
+    for (path, operation) in posts(environment, installation) {
+        add(path, HttpMethod::Post, operation);
+    }
     add(
         "/balance",
         HttpMethod::Get,
@@ -171,6 +180,26 @@ fn interface(
     );
 }
 
+/// The operations beside the send that are a `POST` alone.
+fn posts(
+    environment: Environment,
+    installation: &Installation,
+) -> [(&'static str, OperationBuilder); 3] {
+    let price = quote(environment, installation);
+    let price = price.request_body(Some(request::send_body(installation)));
+    [
+        ("/sms/quote", price),
+        (
+            "/sms/personalised",
+            send_personalised(environment, installation),
+        ),
+        (
+            "/sms/personalised/quote",
+            quote_personalised(environment, installation),
+        ),
+    ]
+}
+
 fn send(variant: &str, environment: Environment, installation: &Installation) -> OperationBuilder {
     let draft = Draft {
         id: "send",
@@ -186,6 +215,27 @@ fn send(variant: &str, environment: Environment, installation: &Installation) ->
     let operation = draft.build(variant, environment).build();
     let id = operation.operation_id.clone().unwrap_or_default();
     OperationBuilder::from(operation).callback("delivery", callback(&id))
+}
+
+fn send_personalised(environment: Environment, installation: &Installation) -> OperationBuilder {
+    let draft = Draft {
+        id: "send_personalised",
+        summary: "Send a text of its own to each recipient",
+        about: format!(
+            "Fills the placeholders of `body`, such as `{{name}}`, for each row. All recipients share one `message_id`; each has \
+             its own text, pages and charge. If a row cannot be sent, nothing is sent or charged, and `error.details` names the \
+             rows. The same rows again within a minute are refused as a duplicate. {}",
+            at_most(installation.limits.sends_per_minute, "sends"),
+        ),
+        codes: &OF_PERSONALISED,
+        success: answers::accepted_personalised(environment),
+    };
+    let operation = draft.build("", environment).build();
+    let id = operation.operation_id.clone().unwrap_or_default();
+    OperationBuilder::from(operation)
+        .callback("delivery", callback(&id))
+        .parameters(Some([request::idempotency_key(installation)]))
+        .request_body(Some(personalised::body(installation)))
 }
 
 /// The limit of an operation, in a sentence.
@@ -236,6 +286,22 @@ fn quote(environment: Environment, installation: &Installation) -> OperationBuil
         success: answers::quote(environment),
     };
     draft.build("", environment)
+}
+
+fn quote_personalised(environment: Environment, installation: &Installation) -> OperationBuilder {
+    let draft = Draft {
+        id: "quote_personalised",
+        summary: "Calculate the price of a personalised send",
+        about: of_reads(
+            "Takes the fields and rows of a personalised send, and answers its price. Nothing is sent, charged or remembered. A \
+             send that would be refused is refused alike, except for a low balance and a duplicate.",
+            installation,
+        ),
+        codes: &OF_PERSONALISED_QUOTES,
+        success: answers::quote(environment),
+    };
+    let operation = draft.build("", environment);
+    operation.request_body(Some(personalised::body(installation)))
 }
 
 fn balance(

@@ -138,7 +138,7 @@ impl Field {
         }
     }
 
-    fn schema(&self, installation: &Installation) -> Schema {
+    pub(super) fn schema(&self, installation: &Installation) -> Schema {
         let object = ObjectBuilder::new().description(Some(self.about));
         match self.kind {
             FieldType::Text { longest, example } => {

@@ -12,7 +12,7 @@ fn up_to(bytes: usize) -> BodyLimits {
 
 async fn read_whole(parts: &Parts, body: Body, limits: BodyLimits) -> Result<Fields, Refusal> {
     let mut permit = BodyMemory::new(1 << 20, 1).known.permit();
-    read(parts, body, limits, &mut permit).await
+    read(parts, body, Expected::Fields, limits, &mut permit).await
 }
 
 async fn read_as(content_type: Option<&str>, body: impl Into<Body>) -> Result<Fields, Refusal> {
@@ -205,7 +205,7 @@ async fn too_many_fields_end_the_reading_in_every_form() {
             .unwrap()
             .into_parts();
         let mut permit = BodyMemory::new(usize::MAX, 1).known.permit();
-        let read = read(&parts, body, up_to(10 << 20), &mut permit).await;
+        let read = read(&parts, body, Expected::Fields, up_to(10 << 20), &mut permit).await;
         let message = read.unwrap().fault.map(|fault| fault.to_string());
         let message = message.unwrap_or_default();
         let expected = [
@@ -223,7 +223,12 @@ async fn a_large_body_is_understood_beside_the_thread_that_serves() {
         header::CONTENT_TYPE,
         header::HeaderValue::from_static("application/x-www-form-urlencoded"),
     )]);
-    let mut parsed = std::pin::pin!(parse(&headers, form.into(), up_to(10 << 20)));
+    let mut parsed = std::pin::pin!(parse(
+        &headers,
+        form.into(),
+        Expected::Fields,
+        up_to(10 << 20)
+    ));
     let first =
         std::future::poll_fn(|context| std::task::Poll::Ready(parsed.as_mut().poll(context)));
     assert!(first.await.is_pending(), "the thread is free at once");

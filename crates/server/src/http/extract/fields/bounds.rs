@@ -11,6 +11,7 @@ pub(crate) struct Bounds {
     max_recipients: usize,
     recipients: Cell<usize>,
     others: Cell<usize>,
+    has_rows: bool,
 }
 
 /// More fields came than are read; [`Bounds::exceeded`] has the refusal.
@@ -24,7 +25,21 @@ impl Bounds {
             max_recipients,
             recipients: Cell::new(0),
             others: Cell::new(0),
+            has_rows: false,
         }
+    }
+
+    /// The bounds of a personalised send, whose rows are read as well.
+    pub(crate) fn with_rows(max_recipients: usize) -> Self {
+        Self {
+            has_rows: true,
+            ..Self::new(max_recipients)
+        }
+    }
+
+    /// Returns `true` if the rows of a personalised send are read.
+    pub(crate) fn has_rows(&self) -> bool {
+        self.has_rows
     }
 
     /// Recipients that the request may have.

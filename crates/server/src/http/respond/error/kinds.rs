@@ -3,6 +3,7 @@
 
 use crate::http::head::{MAX_HEAD_BYTES, MAX_HEADERS};
 use axum::http::StatusCode;
+use domain::personalised::{Reason, RowFaults};
 use domain::velocity::Block;
 use domain::{Refusal, Simulated};
 
@@ -104,6 +105,8 @@ served {
         as Refusal::BodyTooLarge { limit_bytes: 10 << 20 };
     Refusal::KeyInUse { .. } => "API-2018" CONFLICT "Request still being handled",
         as Refusal::KeyInUse { retry_after_s: 1 };
+    Refusal::Rows(_) => "API-2020" UNPROCESSABLE_ENTITY "Rows that cannot be sent",
+        as Refusal::Rows(row_faults());
     Refusal::HeadTooLarge { .. } => "API-2023" REQUEST_HEADER_FIELDS_TOO_LARGE "Request head too large",
         as Refusal::HeadTooLarge { headers: MAX_HEADERS, bytes: MAX_HEAD_BYTES as usize };
     Refusal::InsufficientFunds { .. } => "API-3001" PAYMENT_REQUIRED "Insufficient wallet balance",
@@ -145,7 +148,6 @@ served {
 }
 planned {
     Refusal::TooLate(_) => "API-2019" CONFLICT "Too late";
-    Refusal::Rows(_) => "API-2020" UNPROCESSABLE_ENTITY "Rows that cannot be sent";
     Refusal::NobodyLeft => "API-2021" UNPROCESSABLE_ENTITY "Every recipient is left out";
     Refusal::OtpTooOften { .. } => "API-3004" TOO_MANY_REQUESTS "Too many one-time passwords to a number";
     Refusal::OtpResendTooSoon { .. } => "API-3004" TOO_MANY_REQUESTS "One-time password sent a moment ago";
@@ -153,16 +155,21 @@ planned {
 }
 }
 
+/// Rows of which one has no value for a placeholder.
+fn row_faults() -> RowFaults {
+    let mut faults = RowFaults::default();
+    faults.note(3, "name", Reason::Missing);
+    faults
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::personalised::RowFaults;
 
     #[test]
     fn planned_refusals_have_their_codes_and_no_example() {
         let rows = [
             (Refusal::TooLate(""), 409, "API-2019"),
-            (Refusal::Rows(RowFaults::default()), 422, "API-2020"),
             (Refusal::NobodyLeft, 422, "API-2021"),
         ];
         for (refusal, status, code) in rows {
