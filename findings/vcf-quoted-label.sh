@@ -6,7 +6,7 @@
 # Guessed: tel:+2348031234567
 # Seen:     Ikeja";TYPE=cell;VALUE=uri:tel:+2348031234567
 # Ogene:   it never picks digits out of other text. Such an item is skipped and named in `invalid_recipients`, and so is a
-#          `tel:` URI: tests are `what_is_no_nigerian_mobile_number_is_refused` and
+#          `tel:` URI: tests are `any_other_text_than_a_nigerian_mobile_number_is_refused` and
 #          `digits_among_letters_are_no_number`.
 #
 # Needs Node with npm and the registry of npm. Works in a temporary folder.

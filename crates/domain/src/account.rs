@@ -1,39 +1,40 @@
-//! Accounts, their standing, and the sender IDs registered on them.
+//! Accounts, their status, and their sender IDs.
 
 use crate::ids::AccountId;
 use crate::named_enum;
 use crate::refusal::Refusal;
 
 named_enum! {
-    /// The rights of an account.
+    /// The status of an account, which determines its rights.
     pub enum AccountStatus {
-        /// Everything.
+        /// May use everything.
         Active = "active",
-        /// The sandbox only.
+        /// May only use the sandbox.
         Pending = "pending",
-        /// Nothing: long unused.
+        /// May do nothing, because it was unused for long.
         Dormant = "dormant",
-        /// Read, but not send.
+        /// May read but not send.
         Restricted = "restricted",
-        /// Nothing.
+        /// May do nothing.
         Disabled = "disabled",
     }
 }
 
 named_enum! {
-    /// The end of an account's queued messages, once it may not send any more.
+    /// The fate of the queued messages of an account that may not send any more.
     pub enum Queued {
-        /// It waits until the account is active again.
+        /// They wait until the account is active again.
         Hold = "hold",
-        /// It ends as failed, and is given back.
+        /// They end as failed, and are refunded.
         Cancel = "cancel",
-        /// It goes out.
+        /// They are sent.
         Send = "send",
     }
 }
 
 impl AccountStatus {
-    /// Why an account of this status may not send live messages; nothing where it may.
+    /// Returns the reason why an account of this status may not send live messages, or `None` if it
+    /// may.
     pub fn refusal(self) -> Option<Refusal> {
         match self {
             Self::Active => None,
@@ -46,9 +47,9 @@ impl AccountStatus {
 }
 
 named_enum! {
-    /// How far the operator knows who stands behind an account.
+    /// The verification of an account's owner by the operator.
     pub enum Verification {
-        /// Not at all.
+        /// Nothing is verified.
         Unverified = "unverified",
         /// The contact address is confirmed.
         ContactVerified = "contact_verified",
@@ -58,13 +59,13 @@ named_enum! {
 }
 
 named_enum! {
-    /// Where a sender ID stands.
+    /// The status of a sender ID.
     pub enum SenderStatus {
-        /// Waiting for the operator.
+        /// It waits for approval by the operator.
         Pending = "pending",
-        /// May be used.
+        /// It may be used.
         Approved = "approved",
-        /// Refused, with a reason.
+        /// It was rejected with a reason.
         Rejected = "rejected",
         /// It was approved, and may not be used now.
         Suspended = "suspended",
@@ -72,11 +73,11 @@ named_enum! {
 }
 
 named_enum! {
-    /// Which world a request belongs to.
+    /// The environment of a request.
     pub enum Environment {
-        /// Real carriers, real money.
+        /// Real carriers and real money.
         Live = "live",
-        /// Simulated: nothing is delivered, nothing charged.
+        /// Simulated: nothing is delivered, and nothing is charged.
         Sandbox = "sandbox",
     }
 }
@@ -84,22 +85,22 @@ named_enum! {
 /// A customer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Account {
-    /// Its number; `user_id` outside.
+    /// The id, which is `user_id` in the API.
     pub id: AccountId,
-    /// Contact address.
+    /// The contact address.
     pub email: String,
-    /// Name of the business or person.
+    /// The name of the business or person.
     pub name: String,
-    /// Its rights.
+    /// The status.
     pub status: AccountStatus,
-    /// How far it is known.
+    /// The verification.
     pub verification: Verification,
-    /// When it was made, Unix milliseconds.
+    /// The creation time, Unix milliseconds.
     pub created_at_ms: i64,
 }
 
 impl Account {
-    /// Checks that this account's token is good for reading in `environment`.
+    /// Checks that the account may read in `environment`.
     pub fn check_read(&self, environment: Environment) -> Result<(), Refusal> {
         match (self.status, environment) {
             (AccountStatus::Active | AccountStatus::Restricted, _)
@@ -110,7 +111,7 @@ impl Account {
         }
     }
 
-    /// Checks that this account may send in `environment`.
+    /// Checks that the account may send in `environment`.
     pub fn check_send(&self, environment: Environment) -> Result<(), Refusal> {
         self.check_read(environment)?;
         match self.status {
@@ -123,20 +124,20 @@ impl Account {
     }
 }
 
-/// A sender ID as registered on an account.
+/// A sender ID of an account.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SenderId {
-    /// As it was registered, and as it is sent.
+    /// The name as it was registered and as it is sent.
     pub name: String,
-    /// Where it stands.
+    /// The status.
     pub status: SenderStatus,
-    /// Its purpose, in the customer's words.
+    /// The purpose in the customer's words.
     pub purpose: String,
-    /// Registered as an international sender: only the international gateway takes it.
+    /// `true` for an international sender, which only the international gateway accepts.
     pub international: bool,
-    /// When it was approved, Unix milliseconds.
+    /// The time of approval, Unix milliseconds.
     pub approved_at_ms: Option<i64>,
-    /// Why it was rejected.
+    /// The reason of a rejection.
     pub rejection_reason: Option<String>,
 }
 

@@ -1,17 +1,17 @@
-//! The addresses that a customer's URL may lead to.
+//! The addresses that callbacks may go to.
 //!
-//! Everything in IANA's registries of special-purpose addresses is refused (RFC 6890 and what was added
-//! since), globally reachable or not: a relay or a DNS sink is no place for a webhook either. Only IPv6
-//! global unicast is let through at all, so a range that is assigned later is refused until it is listed.
+//! All of IANA's special-purpose addresses are refused (RFC 6890 and later additions), even
+//! globally reachable ones, since no webhook is at a relay or DNS sink. From IPv6, only global
+//! unicast is allowed, so ranges that are assigned later are refused until they are listed.
 
 use ipnet::{Ipv4Net, Ipv6Net};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Returns whether an address is an ordinary one of the public internet.
+/// Returns `true` if an address is an ordinary one of the public internet.
 ///
-/// An IPv4 address inside an IPv6 address is judged as what it is (`::ffff:0:0/96` and the well-known
-/// translation prefix `64:ff9b::/96`). The other ways to carry one are refused as a whole: compatible
-/// addresses, 6to4, Teredo, local translation and their like are deprecated or not public.
+/// An IPv4 address embedded in an IPv6 address is judged as IPv4 (`::ffff:0:0/96` and the
+/// well-known translation prefix `64:ff9b::/96`). All other embeddings are refused, since they are
+/// deprecated or not public: compatible addresses, 6to4, Teredo and local translation.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -44,7 +44,7 @@ const SPECIAL_V4: [Ipv4Net; 18] = [
     v4(Ipv4Addr::new(240, 0, 0, 0), 4),     // reserved, broadcast
 ];
 
-/// IPv6 global unicast: every address outside of it is loopback, local, multicast, discard or unassigned.
+/// IPv6 global unicast. Every other address is loopback, local, multicast, discard or unassigned.
 const GLOBAL_UNICAST_V6: Ipv6Net = v6(Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
 /// Special-purpose ranges within global unicast.
@@ -76,7 +76,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     GLOBAL_UNICAST_V6.contains(&address) && !is_special
 }
 
-/// The IPv4 address that a packet to this one would be for.
+/// Returns the IPv4 address that is embedded in an IPv6 address.
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     address.to_ipv4_mapped().or_else(|| {
         let [.., a, b, c, d] = address.octets();

@@ -1,4 +1,4 @@
-//! Callbacks: what is told to a customer, and what follows from the answer.
+//! Callbacks: their body, and the decision after an attempt.
 
 pub mod log;
 mod retry_after;
@@ -9,7 +9,7 @@ use crate::ids::MessageId;
 use crate::number::recipient::Recipient;
 use std::fmt::Write;
 
-/// Octets of the fields that are told twice, at most, without the reference and their quotation marks' escapes.
+/// Upper bound in octets of the repeated fields, without the customer's reference and escapes.
 const FIELDS: usize = 180;
 
 /// The result of one attempt.
@@ -19,46 +19,46 @@ pub enum Attempt<'a> {
     Answered {
         /// HTTP status code.
         status: u16,
-        /// The header `Retry-After`, where there is one.
+        /// The header `Retry-After`, if there is one.
         retry_after: Option<&'a str>,
     },
-    /// No answer: refused, unreachable, cut off or too slow.
+    /// No answer: the connection was refused, unreachable, broken or too slow.
     Unanswered,
 }
 
-/// The meaning of an attempt for the callback.
+/// The verdict on an attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum AttemptVerdict {
-    /// It has arrived.
+    /// The callback arrived.
     Accepted,
-    /// It may work later.
+    /// The attempt failed, and a later one may succeed.
     Retry {
-        /// When the receiver wants to be asked again at the earliest, Unix milliseconds.
+        /// The earliest time of the next attempt that the receiver allows, Unix milliseconds.
         not_before_ms: Option<i64>,
     },
-    /// The receiver does not want it.
+    /// The receiver refuses this callback.
     Refused,
-    /// The receiver wants no more callbacks of this message.
+    /// The receiver refuses all callbacks of this message.
     Gone,
 }
 
 /// The next step of a callback.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum AfterAttempt {
-    /// It is done and can be forgotten.
+    /// The callback is complete and is removed.
     Done,
-    /// It is due again.
+    /// The callback is due again.
     Retry {
-        /// When, Unix milliseconds.
+        /// The due time, Unix milliseconds.
         at_ms: i64,
     },
-    /// It is kept as dead, visible and replayable.
+    /// The callback is dead. It stays visible, and an operator can replay it.
     Dead,
-    /// As dead, and with it all other callbacks of the message.
+    /// The callback and all others of the message are dead.
     EndMessage,
 }
 
-/// The furthest that a receiver's `Retry-After` is honoured, milliseconds.
+/// Longest `Retry-After` that is honoured, milliseconds.
 pub const MAX_RETRY_AFTER_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Judges an attempt (docs/spec/delivery.md, section 4).
@@ -83,10 +83,10 @@ pub fn verdict(attempt: Attempt<'_>, now_ms: i64) -> AttemptVerdict {
     }
 }
 
-/// Returns what follows from the verdict on the last of `attempts` attempts.
+/// Returns the next step after the verdict on the last of `attempts` attempts.
 ///
-/// `waits_ms` are the waits after the first, second, … attempt; each is stretched or shortened by up to a
-/// fifth, as `random` (any number) says, so that callbacks that failed together do not come back together.
+/// `waits_ms` are the delays after the first, second, … attempt. Each varies by up to a fifth with
+/// `random`, so that callbacks that failed together are not repeated together.
 pub fn next(
     attempts: usize,
     waits_ms: &[i64],
@@ -110,21 +110,20 @@ pub fn next(
     }
 }
 
-/// Returns the longest time that all waits together take.
+/// Returns the longest time of all delays together.
 pub fn longest_ms(waits_ms: &[i64]) -> i64 {
     let longest = waits_ms.iter().map(|&wait_ms| spread(wait_ms, u32::MAX));
     longest.fold(0, i64::saturating_add)
 }
 
-/// 80 % to 120 % of a delay.
+/// Returns 80 % to 120 % of a delay.
 fn spread(delay_ms: i64, random: u32) -> i64 {
     let share = i128::from(random) * 400 / i128::from(u32::MAX) + 800;
     i64::try_from(i128::from(delay_ms) * share / 1000).unwrap_or(delay_ms)
 }
 
-/// The JSON that the receiver gets (docs/spec/delivery.md, section 4).
-///
-/// `url` is the one that was given with the message, untouched.
+/// Returns the JSON body of a callback (docs/spec/delivery.md, section 4). `url` is the unchanged
+/// URL of the message.
 pub fn body(
     message: MessageId,
     recipient: Recipient,
@@ -132,9 +131,10 @@ pub fn body(
     reference: Option<&str>,
     url: &str,
 ) -> String {
-    // Room for all that is not the customer's, so that neither grows: there is one for each recipient.
-    let room = FIELDS + reference.map_or(0, str::len);
-    let mut fields = String::with_capacity(room);
+    // The capacity covers all fields, so that the string never grows. There is one for each
+    // recipient.
+    let capacity = FIELDS + reference.map_or(0, str::len);
+    let mut fields = String::with_capacity(capacity);
     let status = status.outside();
     // Writing to a string cannot fail.
     let _ = write!(
@@ -145,14 +145,14 @@ pub fn body(
         Some(reference) => quote(&mut fields, reference),
         None => fields.push_str("null"),
     }
-    let mut body = String::with_capacity(2 * room + url.len());
+    let mut body = String::with_capacity(2 * capacity + url.len());
     let _ = write!(body, r#"{{{fields},"callback_url":"#);
     quote(&mut body, url);
     let _ = write!(body, r#","data":{{{fields}}}}}"#);
     body
 }
 
-/// Adds a JSON string (RFC 8259, section 7).
+/// Appends a JSON string (RFC 8259, section 7).
 fn quote(out: &mut String, text: &str) {
     out.push('"');
     for c in text.chars() {
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_receiver_can_put_off_a_retry_but_not_bring_it_forward() {
+    fn the_receiver_can_delay_a_retry_but_not_advance_it() {
         let at = |not_before_ms| {
             next(
                 1,
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn all_waits_together_take_at_most_a_fifth_more_than_they_are() {
+    fn all_delays_together_are_at_most_a_fifth_longer() {
         assert_eq!(longest_ms(&DELAYS), DELAYS.iter().sum::<i64>() * 12 / 10);
         assert_eq!(longest_ms(&[i64::MAX, i64::MAX]), i64::MAX);
     }
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn the_body_is_the_interfaces_with_its_data_repeated() {
+    fn the_body_repeats_its_fields_as_the_api_requires() {
         let message = MessageId::new(NOW, [7; 10]);
         let text = body(
             message,
@@ -324,7 +324,7 @@ mod tests {
         }
 
         #[test]
-        fn the_body_says_any_reference_and_url_as_they_are(reference in ".{0,40}", control in "[\\x00-\\x1F\"\\\\/\u{7f}é😀]{0,20}") {
+        fn the_body_contains_any_reference_and_url_unchanged(reference in ".{0,40}", control in "[\\x00-\\x1F\"\\\\/\u{7f}é😀]{0,20}") {
             let reference = format!("{control}{reference}");
             let message = MessageId::new(NOW, [7; 10]);
             let text = body(message, RECIPIENT, DeliveryStatus::Failed, Some(&reference), &control);

@@ -1,43 +1,43 @@
-//! The URL that a customer wants to be called back at.
+//! The callback URL of a customer.
 
 use crate::address;
 use crate::truncate::truncate;
 use std::net::IpAddr;
 use url::{Host, Url};
 
-/// The longest URL that is taken, in characters.
+/// Maximum length of a URL in characters.
 pub const MAX_URL_CHARS: usize = 2048;
 
-/// The longest host, and the longest part of one between two dots (RFC 1035, section 2.3.4).
+/// Maximum length of a host, and of a label between two dots (RFC 1035, section 2.3.4).
 const MAX_HOST_OCTETS: usize = 253;
 const MAX_LABEL_OCTETS: usize = 63;
 
-/// Why a URL is not taken.
+/// The reason why a URL is refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum UrlFault {
     /// Longer than [`MAX_URL_CHARS`].
     #[error("it is longer than {MAX_URL_CHARS} characters")]
     TooLong,
-    /// No URL, without a host, or of another scheme than http and https.
+    /// Not a URL, without a host, or with another scheme than http and https.
     #[error("it is not an http or https URL")]
     NotHttp,
-    /// The host is literally an address that may not be called.
+    /// The host is an address that may not be called.
     #[error("it leads to an address that may not be called")]
     NotPublic,
-    /// The host is longer than a name can be, or one of its labels is.
+    /// The host or one of its labels is longer than DNS allows.
     #[error(
         "its host is no name that can be looked up: use at most {MAX_HOST_OCTETS} characters, and {MAX_LABEL_OCTETS} between two dots (a name in other letters counts in its `xn--` form)"
     )]
     NoName,
 }
 
-/// Checks that callbacks may be asked for at this URL (docs/spec/delivery.md, section 4).
+/// Checks a callback URL (docs/spec/delivery.md, section 4).
 ///
-/// Read as a browser reads it, so `http://2130706433/` and `http://0x7f.1/` are the loopback address they
-/// look nothing like. A name is not looked up: where it leads is judged at every connect. User and password
-/// are allowed, since that is where receivers keep a secret; they are sent as basic authentication.
+/// The URL is parsed as a browser does, so `http://2130706433/` and `http://0x7f.1/` are recognised
+/// as the loopback address. A name is not resolved here, because each connection checks its
+/// address. User and password are allowed, and are sent as basic authentication.
 pub fn check(url: &str, allow_private: bool) -> Result<(), UrlFault> {
-    // A character takes at least one byte, so most URLs need no counting.
+    // A character has at least one byte, so most URLs need no counting.
     if url.len() > MAX_URL_CHARS && url.chars().count() > MAX_URL_CHARS {
         return Err(UrlFault::TooLong);
     }
@@ -59,17 +59,18 @@ pub fn check(url: &str, allow_private: bool) -> Result<(), UrlFault> {
     }
 }
 
-/// Returns whether DNS has room for a name in its `xn--` form, which is looked up. The dot at its end is not counted.
+/// Returns `true` if a name in its `xn--` form fits into DNS. A dot at its end does not count.
 fn is_dns_name(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name.len() <= MAX_HOST_OCTETS && name.split('.').all(|label| label.len() <= MAX_LABEL_OCTETS)
 }
 
-/// Scheme, host and port in lower case, such as `https://example.ng:443`: what fairness is keyed by.
+/// Returns scheme, host and port in lower case, such as `https://example.ng:443`. Callbacks are
+/// queued by it.
 ///
-/// Nothing of user, password, path or query is in it, so it may be logged. A text that is no URL has the empty
-/// origin: it was never accepted, and would fail there without holding up anybody. It is part of a key, so the origin
-/// of a host that is no name ([`UrlFault::NoName`], once accepted) is cut.
+/// It contains neither user, password, path nor query, so it may be logged. A text that is no URL
+/// has an empty origin. The origin is part of a key, so it is cut if the host is no name
+/// ([`UrlFault::NoName`]).
 pub fn origin(url: &str) -> String {
     let Ok(url) = Url::parse(url) else {
         return String::new();
@@ -86,7 +87,7 @@ mod tests {
     use crate::truncate::MAX_KEY_OCTETS;
 
     #[test]
-    fn http_urls_with_a_host_are_taken() {
+    fn http_urls_with_a_host_are_accepted() {
         for url in [
             "https://example.ng/hook",
             "HTTP://EXAMPLE.NG",
@@ -103,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_http_url_is_refused() {
+    fn any_other_text_than_an_http_url_is_refused() {
         for url in [
             "",
             "example.ng/hook",
@@ -168,7 +169,7 @@ mod tests {
         );
     }
 
-    /// A thousand characters, each another.
+    /// Returns a thousand different characters.
     fn chinese(from: u32) -> String {
         let all = (from..from + 1_000).filter_map(char::from_u32);
         all.collect()
@@ -188,7 +189,7 @@ mod tests {
         for host in [
             longest.clone() + "b",
             labels(64, 1) + ".ng",
-            // Few characters, but thousands of octets in the form in which a name is looked up.
+            // The host has few characters, but thousands of octets in its `xn--` form.
             chinese(0x4E00) + "." + &chinese(0x6000),
         ] {
             let url = format!("https://{host}/");

@@ -1,39 +1,39 @@
-//! The client of a request: ranges of addresses, and the addresses that proxies name.
+//! The client address of a request: address ranges and trusted proxies.
 
 use ipnet::{IpNet, Ipv4Net};
 use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
-/// The prefix of the IPv6 addresses that carry an IPv4 address (`::ffff:0:0/96`).
+/// Length of the prefix of IPv6 addresses that embed IPv4 (`::ffff:0:0/96`).
 const MAPPED_PREFIX: u8 = 96;
 
-/// Addresses with a common beginning, such as `203.0.113.0/24`; a single address is the shortest of them.
+/// A range of addresses with a common prefix, such as `203.0.113.0/24`, or a single address.
 ///
-/// An IPv4 address inside an IPv6 address (`::ffff:0:0/96`) is that IPv4 address: the form in which a client is seen
-/// depends on how the server listens, not on the client.
+/// An IPv4 address embedded in IPv6 (`::ffff:0:0/96`) counts as IPv4, since its form depends only
+/// on how the server listens.
 #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
 pub struct AddressRange(IpNet);
 
-/// Why a text names no range.
+/// The reason why a text is no range.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum NotRange {
-    /// It is something else.
+    /// It has another form.
     #[error("`{0}` is neither an IP address nor a range such as 203.0.113.0/24 or 2001:db8::/48")]
     Form(String),
-    /// A slip in either half looks like this, so it is not guessed which one was meant.
+    /// It has bits after its prefix. Either part may be a typing error.
     #[error("`{0}` has bits behind its prefix: the range begins at {1}")]
     Bits(String, IpAddr),
 }
 
 impl AddressRange {
-    /// Returns whether an address is one of them.
+    /// Returns `true` if the range contains an address.
     pub fn holds(&self, address: IpAddr) -> bool {
         self.0.contains(&address.to_canonical())
     }
 }
 
-/// A range of mapped addresses as one of IPv4. `None`: it holds other addresses, too.
+/// Returns a range of mapped addresses as IPv4, or `None` if it contains other addresses too.
 fn canonical(range: IpNet) -> Option<IpNet> {
     match (range, range.addr().to_canonical()) {
         (IpNet::V6(range), IpAddr::V4(address)) => {
@@ -73,18 +73,18 @@ impl fmt::Display for AddressRange {
     }
 }
 
-/// The ranges of addresses that may; no range at all means that every address may.
+/// The allowed ranges. An empty list allows every address.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct AllowList(pub Vec<AddressRange>);
 
 impl AllowList {
-    /// Returns whether an address may.
+    /// Returns `true` if an address is allowed.
     pub fn allows(&self, address: IpAddr) -> bool {
         self.0.is_empty() || self.0.iter().any(|range| range.holds(address))
     }
 }
 
-/// The ranges with commas between them, as they are stored and shown.
+/// The ranges separated by commas, as they are stored and shown.
 impl fmt::Display for AllowList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, range) in self.0.iter().enumerate() {
@@ -104,12 +104,12 @@ impl FromStr for AllowList {
     }
 }
 
-/// The client of a request: the peer of the connection, or the address that trusted proxies name in
-/// `X-Forwarded-For`. The lines of the header are given in their order.
+/// Returns the client of a request: the peer of the connection, or the address that trusted proxies
+/// add to `X-Forwarded-For`. The lines of the header are in their original order.
 ///
-/// Each proxy adds its own peer at the right end, so the list is read from there. The reading ends at the first address
-/// that is not trusted: anybody may have written the rest. A word that is no address ends the reading as well. Then it
-/// is the last proxy's own request, which no customer's allow-list holds.
+/// Each proxy appends its peer, so the list is read from the right. It ends at the first untrusted
+/// address, because the rest may be forged. A word that is no address also ends it, and then the
+/// last proxy counts as the client.
 pub fn client<'a>(
     peer: IpAddr,
     forwarded_for: impl DoubleEndedIterator<Item = &'a str>,
@@ -126,7 +126,7 @@ pub fn client<'a>(
     client
 }
 
-/// An address as proxies write it: some add the port, and then IPv6 stands in brackets.
+/// Parses an address as proxies write it: with or without a port, and IPv6 with a port in brackets.
 fn forwarded(word: &str) -> Option<IpAddr> {
     let bare = match word.strip_prefix('[').and_then(|word| word.split_once(']')) {
         Some((inside, _port)) => inside,
@@ -213,13 +213,13 @@ mod tests {
     fn only_trusted_proxies_are_believed_and_from_the_right() {
         let trusted = [range("10.0.0.0/8"), range("2001:db8::/64")];
         let table: [(&str, &[&str], &str); 15] = [
-            // An address that is not on the list is not trusted, whatever it names.
+            // An untrusted peer is the client itself, whatever the header contains.
             ("8.8.8.8", &["1.1.1.1"], "8.8.8.8"),
             ("8.8.8.8", &["10.0.0.2"], "8.8.8.8"),
             ("10.0.0.1", &["1.1.1.1"], "1.1.1.1"),
             ("::ffff:10.0.0.1", &["::ffff:1.1.1.1"], "1.1.1.1"),
             ("2001:db8::5", &["2a00::1"], "2a00::1"),
-            // The words left of the first stranger were written by that stranger.
+            // The words left of the first untrusted address may be forged.
             ("10.0.0.1", &["9.9.9.9, 1.1.1.1"], "1.1.1.1"),
             ("10.0.0.1", &["9.9.9.9, 1.1.1.1 , 10.0.0.2"], "1.1.1.1"),
             ("10.0.0.1", &["9.9.9.9", "1.1.1.1", "10.0.0.2"], "1.1.1.1"),
@@ -243,7 +243,7 @@ mod tests {
             let range = IpNet::new(Ipv4Addr::from_bits(bits).into(), length);
             AddressRange(range.unwrap().trunc())
         });
-        // Not the mapped ones, which are IPv4.
+        // Mapped addresses are left out, because they count as IPv4.
         let v6 = (any::<u128>(), 3..=128u8).prop_map(|(bits, length)| {
             let range = IpNet::new(Ipv6Addr::from_bits(bits | 1 << 125).into(), length);
             AddressRange(range.unwrap().trunc())
@@ -269,10 +269,11 @@ mod tests {
         }
 
         #[test]
-        fn nobody_can_speak_for_another(
+        fn no_client_can_forge_the_address_of_another(
             true_client: u32, forged in "[0-9a-f:., ]{0,60}", hops in 0..4u8,
         ) {
-            // The stranger may write anything: the first trusted proxy writes the stranger's own address behind it.
+            // The client may send any header. The first trusted proxy appends the client's real
+            // address.
             let stranger = Ipv4Addr::from_bits(true_client | 1 << 31);
             let proxies: Vec<String> = (0..hops).map(|hop| format!(", 10.0.0.{hop}")).collect();
             let line = format!("{forged}, {stranger}{}", proxies.concat());

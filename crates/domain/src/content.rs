@@ -1,9 +1,9 @@
-//! Transactional text: whether a message carries a one-time password or the like, which ordinary
-//! gateways do not take.
+//! Detection of transactional text, such as one-time passwords, which ordinary gateways do not
+//! carry.
 //!
-//! A text is transactional when a *code word* ("verification code", "do not share") stands near a *code*
-//! (`482913`, `G-482913`, `A7K9Q2`). A false alarm turns away somebody who pays, so in doubt a number is
-//! no code: see [`code`]. `data/transactional.tsv` measures it.
+//! A text is transactional if a *code word* ("verification code", "do not share") is near a *code*
+//! (`482913`, `G-482913`, `A7K9Q2`). A false alarm refuses a paying customer, so an ambiguous
+//! number is no code: see [`code`]. `data/transactional.tsv` measures the precision.
 
 mod code;
 mod phrase;
@@ -11,10 +11,10 @@ mod phrase;
 use code::Code;
 use phrase::{Phrase, Words, is_one_of};
 
-/// How far a code may be from its code word, in characters between the two.
+/// Maximum distance between a code and its code word, in characters.
 const NEAR_CHARACTERS: usize = 60;
 
-/// The list an operator begins with (decisions, "Transactional text").
+/// The default code words.
 const STANDARD: [&str; 35] = [
     "OTP",
     "O.T.P",
@@ -53,19 +53,20 @@ const STANDARD: [&str; 35] = [
     "never disclose",
 ];
 
-/// The code words, made ready for looking through many texts.
+/// The code words in the form for searches.
 #[derive(Clone, Debug)]
 pub struct CodeWords {
     phrases: Vec<Phrase>,
-    /// Which phrases begin with each letter or digit, so that most words of a text cost one look.
+    /// The indexes of the phrases by their initial, so that most words of a text are skipped
+    /// quickly.
     by_initial: Vec<Vec<usize>>,
 }
 
 impl CodeWords {
-    /// Code words from a list of phrases.
+    /// Creates code words from phrases.
     ///
-    /// Case does not matter, and what stands between two words (space, hyphen, apostrophe) neither. A
-    /// phrase that ends with a colon wants one in the text. Phrases without a letter or digit are skipped.
+    /// Case and separators between words (space, hyphen, apostrophe) do not matter. A phrase that
+    /// ends with a colon requires one in the text. Phrases without a letter or digit are skipped.
     pub fn new(phrases: &[String]) -> Self {
         let phrases: Vec<Phrase> = phrases
             .iter()
@@ -83,17 +84,17 @@ impl CodeWords {
         }
     }
 
-    /// The built-in code words (docs/spec/sending.md, section 6).
+    /// Returns the default code words (docs/spec/sending.md, section 6).
     pub fn standard() -> Self {
         Self::new(&Self::standard_phrases())
     }
 
-    /// The list behind [`standard`](Self::standard), to show in a configuration.
+    /// Returns the phrases of [`standard`](Self::standard), for the configuration.
     pub fn standard_phrases() -> Vec<String> {
         STANDARD.map(str::to_owned).to_vec()
     }
 
-    /// The code word that makes the text transactional, if any does.
+    /// Returns the code word that makes the text transactional, if there is one.
     pub fn transactional(&self, text: &str) -> Option<String> {
         if !text.bytes().any(|byte| byte.is_ascii_digit()) {
             return None;
@@ -110,7 +111,7 @@ impl CodeWords {
         matched.map(|hit| self.phrases[hit.phrase].as_str().to_owned())
     }
 
-    /// Every place where a code word stands.
+    /// Returns every occurrence of a code word.
     fn hits(&self, text: &str) -> Vec<Hit> {
         let mut hits = Vec::new();
         for word in Words::of(text) {
@@ -137,21 +138,23 @@ struct Hit {
 }
 
 impl Hit {
-    /// Returns whether at most [`NEAR_CHARACTERS`] are between the code word and the code.
+    /// Returns `true` if at most [`NEAR_CHARACTERS`] separate the code word and the code.
     fn is_near(&self, code: &Code, text: &str) -> bool {
         let between = if self.end <= code.start {
             self.end..code.start
         } else {
             code.end..self.start
         };
-        // A character has at most four octets; this keeps long texts from being counted again and again.
+        // A character has at most four octets. This check spares long texts from being counted
+        // repeatedly.
         between.len() <= 4 * NEAR_CHARACTERS
             && text
                 .get(between)
                 .is_some_and(|gap| gap.chars().nth(NEAR_CHARACTERS).is_none())
     }
 
-    /// Returns whether the text states that this is the code: "OTP is 2026", "login code: 5000".
+    /// Returns `true` if the text assigns this code to the code word: "OTP is 2026", "login code:
+    /// 5000".
     fn leads_to(&self, code: &Code, text: &str) -> bool {
         if self.end > code.start || !self.is_near(code, text) {
             return false;
@@ -164,7 +167,7 @@ impl Hit {
         is_said && is_of_the_code && !gap.contains(['.', '!', '?', ';', ','])
     }
 
-    /// Returns whether the code word itself ends in the statement: "PIN is".
+    /// Returns `true` if the code word itself ends with "is": "PIN is".
     fn ends_in_is(&self, text: &str) -> bool {
         text[self.start..self.end]
             .to_ascii_lowercase()
@@ -172,7 +175,7 @@ impl Hit {
     }
 }
 
-/// The code word that stands in some relation to one of the codes.
+/// Returns the code word with the given relation to one of the codes.
 fn find<'a>(
     hits: &'a [Hit],
     codes: &[Code],
@@ -182,7 +185,7 @@ fn find<'a>(
         .find(|hit| codes.iter().any(|code| relates(hit, code)))
 }
 
-/// Returns whether the text invites to a video meeting: its passcode is for all, and no secret.
+/// Returns `true` if the text invites to a video meeting, whose passcode is no secret.
 fn is_invitation(text: &str) -> bool {
     let has = |words: &str| Words::of(text).any(|word| is_one_of(&text[word], words));
     has("zoom meeting webinar") && has("id join link")
@@ -193,7 +196,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Lines of a label, a tab and a text.
+    /// Lines with a label, a tab and a text.
     const CORPUS: &str = include_str!("../data/transactional.tsv");
 
     #[test]
@@ -248,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_code_is_not_taken_for_one() {
+    fn ambiguous_numbers_are_no_codes() {
         let words = CodeWords::standard();
         for not_a_code in [
             "08031234567",
@@ -309,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn the_list_is_the_operators() {
+    fn an_operator_replaces_the_whole_list() {
         let words = CodeWords::new(&["Pickup code".to_owned(), " - ".to_owned(), "ọrọ".to_owned()]);
         assert_eq!(
             words.transactional("Pickup code: 4829").as_deref(),

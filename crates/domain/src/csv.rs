@@ -1,7 +1,8 @@
-//! Cells of a CSV (RFC 4180) that spreadsheets open without running anything in them.
+//! CSV cells (RFC 4180) that spreadsheets do not evaluate.
 //!
-//! A text that a spreadsheet takes for a formula begins with one of `=`, `+`, `-`, `@`, tab or CR. An apostrophe is
-//! written before it (OWASP, "CSV injection"). Numbers stay numbers, so `-6.00` has none.
+//! A spreadsheet reads a text as a formula if it begins with `=`, `+`, `-`, `@`, tab or CR. An
+//! apostrophe is written before such a text (OWASP, "CSV injection"). Numbers such as `-6.00` are
+//! not changed.
 
 use std::fmt::{Display, Write};
 
@@ -12,7 +13,8 @@ fn begins_a_formula(text: &str) -> bool {
     text.starts_with(['=', '+', '-', '@', '\t', '\r'])
 }
 
-/// Returns `true` if a text is a number with an optional sign, such as `-6.00`: no spreadsheet computes anything.
+/// Returns `true` if a text is a number with an optional sign, such as `-6.00`. Spreadsheets do not
+/// evaluate it.
 fn is_number(text: &str) -> bool {
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
@@ -21,8 +23,8 @@ fn is_number(text: &str) -> bool {
     are_digits(whole) && are_digits(fraction)
 }
 
-/// Appends a cell with a text: guarded where it looks like a formula, quoted where it holds a comma, a quote or the end
-/// of a line.
+/// Appends a text as a cell. An apostrophe precedes a formula. The cell is quoted if it contains a
+/// comma, a quote or a line end.
 pub fn push_text(csv: &mut String, text: &str) {
     let guard = if begins_a_formula(text) && !is_number(text) {
         "'"
@@ -46,13 +48,13 @@ pub fn push_text(csv: &mut String, text: &str) {
     csv.push('"');
 }
 
-/// Appends a cell with a number, or with anything else that writes only digits, letters, points and hyphens.
+/// Appends a number, or a value of only digits, letters, points and hyphens.
 pub fn push_plain(csv: &mut String, value: impl Display) {
-    // A string takes whatever is written.
+    // Writing to a string cannot fail.
     let _ = write!(csv, "{value}");
 }
 
-/// A cell without the apostrophe that [`push_text`] wrote before it.
+/// Removes the apostrophe that [`push_text`] wrote.
 pub fn without_guard(cell: &str) -> &str {
     cell.strip_prefix('\'')
         .filter(|text| begins_a_formula(text))

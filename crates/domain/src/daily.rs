@@ -1,4 +1,4 @@
-//! The most that an account may spend in a day.
+//! The daily limit of an account.
 
 use crate::gateway::LAGOS_OFFSET_MS;
 use crate::money::Money;
@@ -7,19 +7,19 @@ use crate::refusal::seconds;
 
 const DAY_MS: i64 = 86_400_000;
 
-/// The charges of an account in a calendar day of Lagos, and their limit.
+/// The charges of an account on a calendar day in Lagos, and their limit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Spending {
-    /// The limit; `None` where it may spend all that it has.
+    /// The limit, or `None`.
     pub per_day: Option<Money>,
-    /// The day on which money was spent last, in days since 1970.
+    /// The day of the last charge, in days since 1970.
     pub day: i64,
-    /// The charges of that day. A later refund is not taken off: a day that is full stays full.
+    /// The charges of that day. Refunds are not subtracted, so a full day stays full.
     pub spent: Money,
 }
 
 impl Spending {
-    /// Returns the charges of the day of that moment.
+    /// Returns the charges of the day at `now_ms`.
     pub fn spent_by(&self, now_ms: i64) -> Money {
         if lagos_day(now_ms) > self.day {
             Money::ZERO
@@ -28,13 +28,14 @@ impl Spending {
         }
     }
 
-    /// Returns whether it counts for a day that cannot have come: a clock was ahead. Nodes differ by moments, not by a day.
+    /// Returns `true` if the stored day is after tomorrow, so that a clock must have been wrong.
+    /// Clocks of nodes differ by less than a day.
     pub fn is_ahead_of(&self, now_ms: i64) -> bool {
         self.day > lagos_day(now_ms) + 1
     }
 
-    /// Counts a charge, or refuses it. A day that has begun is not left again, whatever the clock says: nodes need
-    /// not agree on the millisecond of midnight.
+    /// Counts a charge, or refuses it. A new day is never left again, since the clocks of nodes
+    /// differ around midnight.
     pub fn spend(&mut self, cost: Money, now_ms: i64) -> Result<(), Refusal> {
         let spent = self.spent_by(now_ms);
         if let Some(limit) = self.per_day
@@ -53,12 +54,12 @@ impl Spending {
     }
 }
 
-/// The day in Lagos, in days since 1970.
+/// Returns the day in Lagos, in days since 1970.
 pub fn lagos_day(at_ms: i64) -> i64 {
     (at_ms + LAGOS_OFFSET_MS).div_euclid(DAY_MS)
 }
 
-/// When a day in Lagos begins, Unix milliseconds.
+/// Returns the begin of a day in Lagos, Unix milliseconds.
 pub fn day_begins_at(day: i64) -> i64 {
     day * DAY_MS - LAGOS_OFFSET_MS
 }
@@ -74,20 +75,20 @@ mod tests {
 
     const DAY: i64 = 20_000;
 
-    /// So many milliseconds after the beginning of that day.
+    /// Returns a time `ms` after the begin of a day.
     fn at(day: i64, ms: i64) -> i64 {
         day * DAY_MS - LAGOS_OFFSET_MS + ms
     }
 
     #[test]
-    fn a_day_takes_its_limit_and_begins_at_midnight_in_lagos() {
+    fn a_day_begins_at_midnight_in_lagos_and_ends_at_its_limit() {
         let mut spending = Spending {
             per_day: Some(Money::from_naira(10)),
             day: 0,
             spent: Money::ZERO,
         };
         let last = DAY_MS - 1;
-        // When, what it costs, what is left where it is refused, what is spent after it.
+        // Columns: time, cost, rest at a refusal, and the sum afterwards.
         for (now_ms, cost, left, spent) in [
             (at(DAY, 0), 4, None, 4),
             (at(DAY, 5), 6, None, 10),
@@ -95,7 +96,7 @@ mod tests {
             (at(DAY, last), 0, None, 10),
             (at(DAY + 1, 0), 11, Some(10), 0),
             (at(DAY + 1, 0), 7, None, 7),
-            // Another node's clock is a little behind.
+            // The clock of another node is slightly behind.
             (at(DAY, last), 4, Some(3), 7),
             (at(DAY, last), 3, None, 10),
             (at(DAY + 3, 0), 10, None, 10),
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_spent_is_counted_without_a_limit_too() {
+    fn charges_are_counted_without_a_limit_too() {
         let mut spending = Spending {
             per_day: None,
             day: DAY - 1,

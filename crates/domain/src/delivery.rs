@@ -1,4 +1,5 @@
-//! The delivery state machine: what becomes of one recipient, and what it moves.
+//! The delivery state machine: the status of one recipient, and its refund, callback and second
+//! leg.
 
 mod cancelled;
 mod ending;
@@ -13,10 +14,10 @@ use cancelled::cancelled;
 use ending::{failed, not_delivered, quiet, unused_second_leg};
 use guess::pages_named;
 
-/// Applies an event; `None` when it changes nothing.
+/// Applies an event. Returns `None` if it changes nothing.
 ///
-/// The first final status stays, with one exception: where we ourselves gave up waiting, a late
-/// delivery corrects the report, without a second callback or charge (docs/spec/delivery.md, section 1).
+/// The first final status stays, with one exception: a late delivery corrects an expiry of our own,
+/// without a second callback or charge (docs/spec/delivery.md, section 1).
 pub fn transition(before: &Delivery, terms: Terms, event: DeliveryEvent) -> Option<Transition> {
     let mut delivery = before.clone();
     if let Some((leg, pages)) = event.ends_doubt() {
@@ -46,10 +47,10 @@ fn doubted(mut delivery: Delivery, leg: Leg) -> Delivery {
     delivery.leg = delivery.leg.max(Some(leg));
     if !delivery.status.is_final() && !delivery.has_failed(leg) {
         let all = PageSet::first_pages(delivery.pages);
-        let place = leg.index();
-        // A copy that is lost, too, changes nothing about the pages whose receipts came.
+        let index = leg.index();
+        // A second loss does not change pages whose receipts arrived already.
         if !delivery.doubts(leg) {
-            delivery.doubted_pages[place] = all.without(delivery.delivered_pages[place]);
+            delivery.doubted_pages[index] = all.without(delivery.delivered_pages[index]);
         }
         delivery.recompute_status();
     }
@@ -80,7 +81,8 @@ fn page_delivered(mut delivery: Delivery, terms: Terms, leg: Leg, page: i64) -> 
     })
 }
 
-/// A recipient that ended meanwhile ended as if the second leg had been submitted.
+/// Takes back the submission of a second leg. If the recipient has ended meanwhile, the reserve is
+/// refunded now.
 fn put_back(mut delivery: Delivery, terms: Terms) -> Option<Transition> {
     if delivery.leg < Some(Leg::Second) {
         return None;
@@ -125,7 +127,8 @@ mod tests {
         two_legs: true,
     };
 
-    /// Runs events from the start; gives the end and how often money moved and the customer was told.
+    /// Runs events from the start. Returns the status, the refunds, and the numbers of callbacks
+    /// and second legs.
     fn run(terms: Terms, pages: i64, events: &[E]) -> (S, Vec<Refund>, usize, usize) {
         let mut delivery = Delivery::unsent(pages);
         let (mut refunds, mut callbacks, mut second_legs) = (Vec::new(), 0, 0);
@@ -160,7 +163,7 @@ mod tests {
     };
 
     #[test]
-    fn a_delivered_recipient_keeps_its_charge_and_is_told_once() {
+    fn a_delivered_recipient_keeps_its_charge_and_has_one_callback() {
         assert_eq!(
             run(REFUND, 1, &[SENT, PAGE, PAGE, UNDELIV, E::GaveUp]),
             (S::Delivered, vec![], 1, 0)
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cancelled_unsent_is_given_back_whatever_the_gateway() {
+    fn an_unsent_cancelled_recipient_is_refunded_on_any_gateway() {
         let cancelled = |leg| E::Cancelled { leg };
         for terms in [REFUND, CORPORATE, DUAL] {
             let run = |events: &[E]| run(terms, 1, events);
@@ -247,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_second_leg_follows_a_failed_first_and_its_price_is_kept() {
+    fn the_second_leg_follows_a_failed_first_and_is_charged() {
         assert_eq!(
             run(DUAL, 1, &[SENT, UNDELIV, SENT_2, PAGE_2]),
             (S::Delivered, vec![], 1, 1)
@@ -294,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_refunded_whole_gets_no_difference_back() {
+    fn a_full_refund_is_followed_by_no_reserve() {
         let terms = Terms {
             refund_undelivered: true,
             two_legs: true,
@@ -323,12 +326,12 @@ mod tests {
 
     #[test]
     fn a_leg_that_has_failed_stays_so() {
-        // Another page of it may be delivered; only the other leg counts.
+        // Another page of the failed leg may be delivered, but only the other leg counts.
         assert_eq!(
             run(DUAL, 1, &[SENT, SENT_2, UNDELIV, PAGE]),
             (S::Sent, vec![], 0, 0)
         );
-        // Nor does it fail twice.
+        // A leg does not fail twice.
         assert_eq!(
             run(DUAL, 1, &[SENT, UNDELIV, UNDELIV]),
             (S::Sent, vec![], 0, 1)
@@ -360,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn doubt_of_a_leg_is_ended_by_news_of_that_leg_alone() {
+    fn doubt_of_a_leg_is_ended_by_events_of_that_leg() {
         let (doubted, doubted_2) = (
             E::Doubted { leg: Leg::First },
             E::Doubted { leg: Leg::Second },
@@ -381,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_message_is_in_doubt_until_all_pages_are_heard_of() {
+    fn a_recipient_is_in_doubt_until_each_page_has_a_receipt() {
         let acknowledged = E::Acknowledged {
             leg: Leg::First,
             page: 2,
@@ -409,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_in_doubt_is_the_first_of_which_nothing_was_told() {
+    fn the_page_in_doubt_is_the_first_without_a_receipt() {
         let page = |leg, page| E::PageDelivered { leg, page };
         let doubted = transition(&Delivery::unsent(2), DUAL, E::Doubted { leg: Leg::Second });
         let delivery = doubted.unwrap().delivery;
@@ -450,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn each_status_has_its_word_outside() {
+    fn each_status_has_its_name_in_the_api() {
         let words = [
             (S::Sent, "sent awaiting status"),
             (S::InDoubt, "sent awaiting status"),
@@ -511,7 +514,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_happens_money_and_customer_hear_of_it_at_most_once(
+        fn refund_and_callback_happen_at_most_once(
             events in proptest::collection::vec(event(), 0..40), pages in 1..4i64,
             terms in prop_oneof![Just(REFUND), Just(CORPORATE), Just(DUAL)],
         ) {
@@ -521,9 +524,9 @@ mod tests {
             prop_assert_eq!(callbacks == 1, status.is_final());
         }
 
-        /// The events of the first leg may come before, meanwhile and afterwards.
+        /// Events of the first leg may occur before, during and after the put-back.
         #[test]
-        fn a_second_leg_that_is_put_back_costs_as_much_as_none(
+        fn a_second_leg_that_is_put_back_costs_nothing(
             events in proptest::collection::vec(event_of_first_leg(), 0..20), pages in 1..4i64,
             terms in prop_oneof![Just(REFUND), Just(CORPORATE), Just(DUAL)],
             claimed in 0..20usize, put_back in 0..20usize,
@@ -540,9 +543,10 @@ mod tests {
             prop_assert_eq!((status, refunds, callbacks), (none.0, none.1, none.2));
         }
 
-        /// So what a carrier took is settled without a look at its message (`settle::begin` of `store`).
+        /// So an accepted submit is settled without the terms of its message (`settle::begin` of
+        /// `store`).
         #[test]
-        fn what_is_submitted_becomes_the_same_under_all_terms(
+        fn an_accepted_submit_has_the_same_effect_under_all_terms(
             events in proptest::collection::vec(event(), 0..10), pages in 1..4i64, leg in proptest::sample::select(&Leg::ALL[..]),
             before in prop_oneof![Just(REFUND), Just(CORPORATE), Just(DUAL)],
         ) {

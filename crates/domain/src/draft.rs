@@ -1,4 +1,4 @@
-//! From the raw fields of a request to a valid draft of a message, or to the first refusal.
+//! Parsing and checking of a send: its raw fields become a draft, or the first refusal.
 
 mod classes;
 mod fields;

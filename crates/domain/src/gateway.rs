@@ -1,4 +1,4 @@
-//! Gateways: what the caller chooses, what each one costs and promises, and which carriers serve it.
+//! Gateways: their prices, terms and carriers.
 
 use crate::account::Environment;
 use crate::content::CodeWords;
@@ -14,15 +14,16 @@ use std::fmt;
 use std::time::Duration;
 
 named_enum! {
-    /// The caller's choice of route and price.
+    /// The gateway of a send, which determines its price and route.
     pub enum Gateway {
-        /// Ordinary: refunded when not delivered.
+        /// Ordinary: undelivered recipients are refunded.
         DirectRefund = "direct-refund",
-        /// Approved corporate: no refund after submission, transactional text allowed.
+        /// Approved corporate: transactional text is allowed, and nothing is refunded after
+        /// submission.
         DirectCorporate = "direct-corporate",
-        /// One-time passwords: served before everything else, short validity.
+        /// One-time passwords: the highest priority and a short validity.
         Otp = "otp",
-        /// Ordinary first, corporate where that fails.
+        /// Ordinary first, then corporate if that fails.
         DualBackup = "dual-backup",
         /// Numbers of any country.
         International = "international",
@@ -30,7 +31,7 @@ named_enum! {
 }
 
 impl Gateway {
-    /// Reads the name or a numeric alias; empty and `0` mean the default.
+    /// Parses the name or a numeric alias. Empty and `0` are the default.
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim() {
             "" | "0" | "1" => Some(Self::DirectRefund),
@@ -41,7 +42,7 @@ impl Gateway {
         }
     }
 
-    /// Reads the older parameter `dnd`.
+    /// Parses the older parameter `dnd`.
     pub fn parse_dnd(text: &str) -> Option<Self> {
         match text.trim() {
             "" | "0" | "1" => Some(Self::DirectRefund),
@@ -52,19 +53,19 @@ impl Gateway {
     }
 }
 
-/// When the sender ID is added to the text.
+/// The condition for appending the sender ID to the text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum AppendSender {
     /// Never.
     None,
-    /// Where the carrier replaces the sender ID.
+    /// If the carrier replaces the sender ID.
     Hosted,
     /// Always.
     All,
 }
 
 impl AppendSender {
-    /// Reads the name or the older number; empty and `0` mean the default.
+    /// Parses the name or the older number. Empty and `0` are the default.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         match text.trim() {
             "" | "0" | "hosted" | "2" => Ok(Self::Hosted),
@@ -77,10 +78,10 @@ impl AppendSender {
     }
 }
 
-/// Where in the order a batch is served: lower first.
+/// The priority of a batch. Lower values are sent first.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Priority {
-    /// One-time passwords overtake everything.
+    /// One-time passwords overtake all others.
     Otp = 0,
     /// Sends to few recipients, and retries.
     Normal = 1,
@@ -88,26 +89,26 @@ pub enum Priority {
     Bulk = 2,
 }
 
-/// Recipients above which a send counts as a campaign.
+/// Number of recipients above which a send is a campaign.
 const BULK_FROM: usize = 50;
 
 impl Priority {
-    /// All, in the order in which they are served.
+    /// All priorities in order.
     pub const ALL: [Self; 3] = [Self::Otp, Self::Normal, Self::Bulk];
 
-    /// Its place in that order, for storage.
+    /// Returns the stored number.
     pub const fn rank(self) -> i64 {
         self as i64
     }
 
-    /// The priority of that place.
+    /// Returns the priority of a stored number.
     pub fn from_rank(rank: i64) -> Option<Self> {
         Self::ALL
             .into_iter()
             .find(|priority| priority.rank() == rank)
     }
 
-    /// The priority of a send of so many recipients over `gateway`.
+    /// Returns the priority of a send.
     pub fn of(gateway: Gateway, recipients: usize) -> Self {
         match gateway {
             Gateway::Otp => Self::Otp,
@@ -125,7 +126,7 @@ impl Priority {
     }
 }
 
-/// Prices of one page.
+/// The prices of a page.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Price {
     /// The price of a plain page.
@@ -134,25 +135,25 @@ pub struct Price {
     pub unicode: Money,
 }
 
-/// The prices of a gateway: an account's own price, else the network's, else the gateway's.
+/// The prices of a gateway: the price of the account, else of the network, else of the gateway.
 #[derive(Clone, Debug)]
 pub struct Tariff {
-    /// The gateway's price.
+    /// The price of the gateway.
     pub base: Price,
-    /// By index of the network in the number plan.
+    /// Prices by index of the network in the number plan.
     pub networks: Vec<Option<Price>>,
-    /// Agreed with single accounts.
+    /// Prices of single accounts.
     pub accounts: HashMap<AccountId, Price>,
 }
 
 impl Tariff {
-    /// The price of a page to a number of `network` for `account`.
+    /// Returns the price of a page to `network` for `account`.
     pub fn price(&self, account: AccountId, network: Option<u8>) -> Price {
         let own = self.accounts.get(&account).copied();
         own.unwrap_or_else(|| self.list_price(network))
     }
 
-    /// The price of a page to a number of `network` for accounts without a price of their own.
+    /// Returns the price of a page to `network` for accounts without a price of their own.
     pub fn list_price(&self, network: Option<u8>) -> Price {
         network
             .and_then(|index| self.networks.get(usize::from(index)).copied().flatten())
@@ -160,17 +161,17 @@ impl Tariff {
     }
 }
 
-/// Which carriers serve a gateway, in order of preference; the numbers index [`Rulebook::carriers`].
+/// The carriers of a gateway in order of preference, as indexes into [`Rulebook::carriers`].
 #[derive(Clone, Debug, Default)]
 pub struct Preference {
-    /// For networks without an own list.
+    /// The carriers for networks without a list of their own.
     pub default: Vec<usize>,
-    /// By index of the network in the number plan.
+    /// Lists by index of the network in the number plan.
     pub networks: Vec<Option<Vec<usize>>>,
 }
 
 impl Preference {
-    /// The carriers for numbers of `network`.
+    /// Returns the carriers for numbers of `network`.
     pub fn carriers(&self, network: Option<u8>) -> &[usize] {
         network
             .and_then(|index| self.networks.get(usize::from(index)))
@@ -178,7 +179,7 @@ impl Preference {
             .unwrap_or(&self.default)
     }
 
-    /// The carrier that comes after `carrier` for `network`, when one is left.
+    /// Returns the next carrier after `carrier` for `network`.
     pub fn after(&self, network: Option<u8>, carrier: usize) -> Option<usize> {
         let carriers = self.carriers(network);
         let position = carriers.iter().position(|&other| other == carrier)?;
@@ -186,26 +187,26 @@ impl Preference {
     }
 }
 
-/// The treatment of a recipient whose submit has no known outcome.
+/// The policy for a recipient whose submit has no known outcome.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum InDoubt {
-    /// It waits so many milliseconds for a receipt, and is then sent once more.
+    /// It waits for a receipt for so long, and is then sent once more.
     Resend {
         /// Milliseconds.
         hold_ms: i64,
     },
-    /// It is left to its receipts.
+    /// It is not sent again, and only waits for receipts.
     Hold,
 }
 
 /// The two legs of `dual-backup`.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Legs {
-    /// Tried first.
+    /// The first gateway.
     pub first: Gateway,
-    /// Tried where the first fails or stays silent.
+    /// The gateway after the first one fails or has no receipt.
     pub second: Gateway,
-    /// How long the first may stay silent, milliseconds.
+    /// Time after which the second leg is sent without a receipt, milliseconds.
     pub timeout_ms: i64,
 }
 
@@ -214,7 +215,7 @@ pub struct Legs {
 pub struct QuietHours {
     /// First quiet minute of the day.
     pub from_minute: u16,
-    /// First minute that is not quiet any more.
+    /// First minute after the quiet hours.
     pub until_minute: u16,
 }
 
@@ -224,18 +225,19 @@ const MINUTE_MS: i64 = 60_000;
 const DAY_MINUTES: i64 = 24 * 60;
 
 impl QuietHours {
-    /// When a message that is due at `due_ms` may go: then, or at the end of the quiet hours.
+    /// Returns when a message may be sent that is due at `due_ms`: then, or at the end of the quiet
+    /// hours.
     pub fn due(self, due_ms: i64) -> i64 {
         self.around(due_ms).map_or(due_ms, |(_, end_ms)| end_ms)
     }
 
-    /// Before which moment that must have been due which could go until `at_ms`: then, or from the beginning of the
-    /// quiet hours on it still could not.
+    /// Returns the due time before which a message may be sent by `at_ms`. In quiet hours that is
+    /// their begin.
     pub fn allowed_before(self, at_ms: i64) -> i64 {
         self.around(at_ms).map_or(at_ms, |(start_ms, _)| start_ms)
     }
 
-    /// The beginning and the end of the quiet hours in which a moment lies.
+    /// Returns the begin and end of the quiet hours at a time.
     fn around(self, at_ms: i64) -> Option<(i64, i64)> {
         let minute_now = (at_ms + LAGOS_OFFSET_MS).div_euclid(MINUTE_MS);
         let minute = minute_now.rem_euclid(DAY_MINUTES);
@@ -248,7 +250,7 @@ impl QuietHours {
     }
 }
 
-/// As the configuration has them: `20:00-08:00`.
+/// The form of the configuration: `20:00-08:00`.
 impl fmt::Display for QuietHours {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [from, until] = [self.from_minute, self.until_minute].map(|at| (at / 60, at % 60));
@@ -260,67 +262,69 @@ impl fmt::Display for QuietHours {
     }
 }
 
-/// The longest that receipts may be waited for: after that none finds its recipient, as carriers may give an id again.
+/// Longest wait for receipts. Later receipts match no recipient, since carriers may reuse ids.
 pub const MAX_RECEIPT_TIMEOUT: Duration = Duration::from_hours(7 * 24);
 
-/// Everything that holds for one gateway.
+/// The rules of one gateway.
 #[derive(Clone, Debug)]
 pub struct GatewayRules {
-    /// Which one.
+    /// The gateway.
     pub gateway: Gateway,
     /// The prices of a page.
     pub tariff: Tariff,
-    /// Who carries it. Empty for a gateway with legs.
+    /// The carriers. Empty for a gateway with legs.
     pub preference: Preference,
-    /// A recipient that is not delivered is refunded.
+    /// `true` if an undelivered recipient is refunded.
     pub refund_undelivered: bool,
-    /// Transactional text is carried.
+    /// `true` if transactional text is allowed.
     pub transactional: bool,
-    /// The treatment of recipients in doubt.
+    /// The policy for recipients in doubt.
     pub in_doubt: InDoubt,
-    /// After how long without an outcome a recipient is expired, milliseconds from when the first leg may go.
+    /// Time after which a recipient without an outcome expires, milliseconds from the first
+    /// possible submit.
     pub receipt_timeout_ms: i64,
-    /// The validity asked of the carrier, milliseconds.
+    /// The validity that is requested from the carrier, milliseconds.
     pub validity_ms: i64,
     /// The legs of `dual-backup`.
     pub legs: Option<Legs>,
-    /// When messages are held.
+    /// The quiet hours.
     pub quiet_hours: Option<QuietHours>,
 }
 
 /// The rules of a carrier.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CarrierRules {
-    /// Its name in the configuration and the database.
+    /// The name in the configuration and the database.
     pub name: String,
-    /// It replaces the sender ID, so that `append_sender = hosted` adds it to the text.
+    /// `true` if the carrier replaces the sender ID, so that `append_sender = hosted` appends it to
+    /// the text.
     pub rewrites_sender: bool,
 }
 
-/// All that the operator has settled and a send is judged by.
+/// All rules of the operator for sends.
 #[derive(Clone, Debug)]
 pub struct Rulebook {
-    /// Numbers to networks.
+    /// The networks by prefix.
     pub plan: NumberPlan,
-    /// All carriers; the others name them by index.
+    /// All carriers. Other rules use their indexes.
     pub carriers: Vec<CarrierRules>,
-    /// The gateways that are configured.
+    /// The configured gateways.
     pub gateways: Vec<GatewayRules>,
     /// The words that make a text transactional.
     pub code_words: CodeWords,
-    /// Most recipients in a request.
+    /// Maximum number of recipients in a request.
     pub max_recipients: usize,
-    /// A `callback_url` may name an address that is not public.
+    /// `true` if a `callback_url` may have an address that is not public.
     pub private_callbacks: bool,
 }
 
 impl Rulebook {
-    /// The rules of a gateway, when it is configured.
+    /// Returns the rules of a gateway, if it is configured.
     pub fn gateway(&self, gateway: Gateway) -> Option<&GatewayRules> {
         self.gateways.iter().find(|rules| rules.gateway == gateway)
     }
 
-    /// The rules of the gateway that carries one leg (1 or 2) of a message sent over `gateway`.
+    /// Returns the rules of the gateway for one leg of a message that was sent over `gateway`.
     pub fn leg(&self, gateway: Gateway, leg: Leg) -> Option<&GatewayRules> {
         let rules = self.gateway(gateway)?;
         match rules.legs {
@@ -332,8 +336,8 @@ impl Rulebook {
         }
     }
 
-    /// The price of a page over `gateway` to a number of `network` for accounts without a price of their own. A gateway
-    /// with two legs has the dearer one's.
+    /// Returns the price of a page over `gateway` to `network` for accounts without a price of
+    /// their own. It is the higher one of a gateway with two legs.
     pub fn list_price(&self, gateway: Gateway, network: Option<u8>) -> Option<Price> {
         let of = |leg| Some(self.leg(gateway, leg)?.tariff.list_price(network));
         let (first, second) = (of(Leg::First)?, of(Leg::Second)?);
@@ -343,13 +347,13 @@ impl Rulebook {
         })
     }
 
-    /// Returns whether live messages have a carrier on `gateway`. Where none is configured, the sandbox still has gateways.
+    /// Returns `true` if the gateway has a carrier for live messages. The sandbox needs none.
     pub fn is_carried(&self, gateway: Gateway) -> bool {
         self.leg(gateway, Leg::First)
             .is_some_and(|leg| !leg.preference.default.is_empty())
     }
 
-    /// The gateways that can be asked for: live those that have a carrier, in the sandbox all.
+    /// Returns the available gateways: those with a carrier in live, and all in the sandbox.
     pub fn open(&self, environment: Environment) -> impl Iterator<Item = &GatewayRules> {
         self.gateways.iter().filter(move |rules| match environment {
             Environment::Live => self.is_carried(rules.gateway),
@@ -357,9 +361,9 @@ impl Rulebook {
         })
     }
 
-    /// Returns the moment before which all that a gateway accepted has had its time. That time runs from when the first leg
-    /// might go.
-    /// A gateway that is not configured any more has the longest time.
+    /// Returns the acceptance time before which all messages of a gateway have expired. The time of
+    /// a message begins when its first leg may be sent. A gateway that is not configured any more
+    /// has the longest time.
     pub fn over_before(&self, gateway: Gateway, now_ms: i64) -> i64 {
         let longest_ms = i64::try_from(MAX_RECEIPT_TIMEOUT.as_millis()).unwrap_or(i64::MAX);
         let rules = self.gateway(gateway);
@@ -370,14 +374,14 @@ impl Rulebook {
         quiet.map_or(ended_ms, |quiet| quiet.allowed_before(ended_ms))
     }
 
-    /// The index of the carrier of that name.
+    /// Returns the index of a carrier by name.
     pub fn carrier(&self, name: &str) -> Option<usize> {
         self.carriers
             .iter()
             .position(|carrier| carrier.name == name)
     }
 
-    /// The network of a number, by the number plan.
+    /// Returns the network of a number.
     pub fn network_of(&self, recipient: Recipient) -> Option<u8> {
         self.plan.network_of(recipient)
     }
@@ -424,7 +428,8 @@ mod tests {
         ];
         for (due, allowed) in table {
             assert_eq!(quiet.due(due), allowed, "{due}");
-            // Between both ends all have the time of the end, and none of it is over before.
+            // All times between both bounds have the due time of the end, and none of them is
+            // expired before.
             for at in [due, due + 1, allowed - 1, allowed, allowed + 1] {
                 for before in [due - 1, due, due + 1, allowed - 1, allowed] {
                     let over = before < at && quiet.due(before) <= at;

@@ -1,28 +1,28 @@
-//! Guessing at tokens: how many unknown ones an address has named in the running minute.
+//! Counts unknown tokens by client address and minute, against guessing.
 
 use crate::refusal::Refusal;
 use crate::refusal::seconds;
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// Addresses counted apart. Further ones of the same minute are counted together, so that an attacker
-/// with many addresses takes no more memory than this, and no valid token is ever concerned.
+/// Maximum number of addresses that are counted separately in a minute. Further ones share one
+/// count, which bounds the memory under an attack. Valid tokens are not concerned.
 pub const MAX_ADDRESSES: usize = 20_000;
 
 const MINUTE_MS: i64 = 60_000;
 
-/// The unknown tokens of one minute of the clock.
+/// The unknown tokens in one minute.
 #[derive(Debug, Default)]
 pub struct Guesses {
     minute: i64,
     counts: HashMap<IpAddr, u32>,
-    /// The guesses of all addresses that had no room.
+    /// The count of all addresses above the maximum.
     others: u32,
 }
 
 impl Guesses {
-    /// Counts an unknown token, and says what it is told: that it is not valid, or, beyond `limit` in a minute,
-    /// that there were too many.
+    /// Counts an unknown token. Returns the refusal: invalid token, or too many of them above
+    /// `limit` in a minute.
     pub fn unknown(&mut self, client: IpAddr, limit: u32, now_ms: i64) -> Refusal {
         let minute = now_ms.div_euclid(MINUTE_MS);
         if minute != self.minute {
@@ -48,7 +48,7 @@ impl Guesses {
     }
 }
 
-/// The owner of one IPv6 address has the whole /64 around it.
+/// Returns the /64 network of an IPv6 address, because its owner controls all of it.
 fn counted_as(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
@@ -102,14 +102,14 @@ mod tests {
     }
 
     #[test]
-    fn many_addresses_take_no_more_than_their_room() {
+    fn the_number_of_counted_addresses_has_a_bound() {
         let mut guesses = Guesses::default();
         for bits in 0..u32::try_from(MAX_ADDRESSES).unwrap() + 5 {
             guesses.unknown(IpAddr::from(bits.to_be_bytes()), LIMIT, 0);
         }
         assert_eq!(guesses.counts.len(), MAX_ADDRESSES);
         assert_eq!(guesses.others, 5);
-        // One that has its place keeps it.
+        // An address that is already counted separately stays so.
         assert_eq!(wait_s(&mut guesses, "0.0.0.1", 0), None);
         assert!(wait_s(&mut guesses, "8.8.8.8", 0).is_some());
     }

@@ -1,7 +1,7 @@
-//! Idempotency keys: a request that is repeated under its key gets the first answer again.
+//! Idempotency keys: a repeated request with the same key gets the first answer again.
 //!
-//! A key is looked up by account and environment, after the request was parsed and before anything that depends on
-//! state. So a [`RequestFingerprint`] follows from the fields of the request alone.
+//! A key is looked up by account and environment, after the request is parsed and before anything
+//! that depends on state. So a [`RequestFingerprint`] depends only on the fields of the request.
 
 mod fingerprint;
 mod key;
@@ -15,45 +15,45 @@ pub use requests::{SendTimes, of_change, of_otp, of_personalised, of_send};
 
 use crate::refusal::Refusal;
 
-/// Seconds after which a request is repeated whose key is in use.
+/// Seconds after which a request with a key in use may be repeated.
 const RETRY_AFTER_S: u64 = 1;
 
-/// The knowledge of a key when a request comes with it.
+/// The state of a key when a request arrives.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum KeyState {
-    /// No request of this key succeeded.
+    /// No request with this key succeeded.
     Unused,
-    /// The first request of this key has no answer yet.
+    /// The first request with this key is still running.
     InUse,
-    /// A request of this key succeeded.
+    /// A request with this key succeeded.
     Kept {
-        /// The request.
+        /// The fingerprint of the request.
         request: RequestFingerprint,
-        /// The moment of its commit, Unix milliseconds.
+        /// The time of its commit, Unix milliseconds.
         kept_at_ms: i64,
     },
 }
 
-/// The way of a request that comes with a key.
+/// The decision on a request with a key.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Decision {
-    /// It is handled. Only success is kept.
+    /// The request is handled. Its answer is stored if it succeeds.
     Handle,
-    /// It gets the answer that is kept.
+    /// The request gets the stored answer.
     Replay,
 }
 
-/// The refusal of a request whose key is in use.
+/// Returns the refusal of a request whose key is in use.
 pub fn in_use() -> Refusal {
     Refusal::KeyInUse {
         retry_after_s: RETRY_AFTER_S,
     }
 }
 
-/// Decides on a request that comes with a key, which is kept for `window_ms`.
+/// Decides on a request with a key, which is stored for `window_ms`.
 ///
-/// While the first request is being handled, another request is put off as well: where the first is refused, its key is
-/// free again.
+/// While the first request runs, others are refused for now, since its key is free again if it
+/// fails.
 pub fn decide(
     state: KeyState,
     request: RequestFingerprint,

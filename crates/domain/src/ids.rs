@@ -1,16 +1,16 @@
-//! Identifiers. All are made by the application, so that no database has to hand them out.
+//! Identifiers. The application creates all of them, so none needs the database.
 
 use crate::number::recipient::Recipient;
 use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
 
-/// The number of an account; `user_id` outside.
+/// The id of an account, which is `user_id` in the API.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct AccountId(pub i64);
 
 impl AccountId {
-    /// A number that grows with time and cannot be guessed from its neighbour.
+    /// Creates an id that grows with time and cannot be guessed from others.
     pub fn new(now_ms: i64, random: u32) -> Self {
         Self((now_ms << 20) | i64::from(random & 0xF_FFFF))
     }
@@ -29,28 +29,28 @@ impl FromStr for AccountId {
     }
 }
 
-/// The part of the message tables in which an account's rows live; it leads every primary key.
+/// The bucket of the message tables that holds an account's rows. It leads every primary key.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Bucket(pub i64);
 
-/// A message: a version 7 UUID, whose text is the `message_id` of the interface.
+/// The id of a message: a version 7 UUID, whose text is `message_id` in the API.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct MessageId(pub Uuid);
 
 impl MessageId {
-    /// The id of a message accepted at `now_ms` (Unix milliseconds).
+    /// Creates the id of a message accepted at `now_ms` (Unix milliseconds).
     pub fn new(now_ms: i64, random: [u8; 10]) -> Self {
         Self(uuid::Builder::from_unix_timestamp_millis(now_ms.unsigned_abs(), &random).into_uuid())
     }
 
-    /// The lowest id that a message accepted at `at_ms` could have: a border for scans by time.
+    /// Returns the lowest possible id of a message accepted at `at_ms`, for scans by time.
     pub fn lowest_at(at_ms: i64) -> Self {
         Self(Uuid::from_u128(
             u128::from(at_ms.max(0).unsigned_abs()) << 80,
         ))
     }
 
-    /// When the message was accepted, in Unix milliseconds.
+    /// Returns the time of acceptance, Unix milliseconds.
     pub fn accepted_at_ms(self) -> i64 {
         let (high, _) = self.0.as_u64_pair();
         i64::try_from(high >> 16).unwrap_or(i64::MAX)
@@ -70,12 +70,13 @@ impl FromStr for MessageId {
     }
 }
 
-/// The identity of an event of the outbox. All attempts to deliver an event have the same.
+/// The id of an event of the outbox, the same for all attempts.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct EventId([u8; 24]);
 
 impl EventId {
-    /// Returns the id of the final status of one recipient of a message. Ids of a message stand together.
+    /// Returns the id of the final status of one recipient of a message. The ids of a message are
+    /// adjacent.
     pub fn of_delivery(message: MessageId, recipient: Recipient) -> Self {
         let mut bytes = [0; 24];
         let (head, tail) = bytes.split_at_mut(16);
@@ -84,7 +85,7 @@ impl EventId {
         Self(bytes)
     }
 
-    /// Returns the bytes under which an event is stored.
+    /// Returns the stored form.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }

@@ -1,19 +1,19 @@
-//! The ways of a send.
+//! The legs of a send.
 
-/// One of the two ways of a `dual-backup` send; any other send has the first alone.
+/// A leg of a `dual-backup` send. Any other send has only the first.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Leg {
-    /// The first of two, or the only one.
+    /// The first or only leg.
     First,
-    /// The second, which follows where the first fails.
+    /// The second leg, which follows if the first fails.
     Second,
 }
 
 impl Leg {
-    /// Both, in their order.
+    /// Both legs in order.
     pub const ALL: [Self; 2] = [Self::First, Self::Second];
 
-    /// The number that is stored: 1 or 2.
+    /// Returns the stored number, 1 or 2.
     pub const fn number(self) -> i64 {
         match self {
             Self::First => 1,
@@ -21,7 +21,7 @@ impl Leg {
         }
     }
 
-    /// The leg of a stored number; `None` for any number but 1 and 2.
+    /// Returns the leg of a stored number, or `None` for other numbers.
     pub const fn from_number(number: i64) -> Option<Self> {
         match number {
             1 => Some(Self::First),
@@ -30,7 +30,7 @@ impl Leg {
         }
     }
 
-    /// The place of the leg in a pair.
+    /// Returns the index in arrays by leg.
     pub const fn index(self) -> usize {
         match self {
             Self::First => 0,
@@ -38,7 +38,7 @@ impl Leg {
         }
     }
 
-    /// The bit of the leg in a set of failed legs.
+    /// Returns the bit in a set of failed legs.
     pub(crate) const fn bit(self) -> i64 {
         1 << self.index()
     }

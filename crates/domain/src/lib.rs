@@ -1,7 +1,7 @@
 //! Every decision of Ogene, as pure functions.
 //!
-//! The test for what belongs here: could a table of inputs and outputs test it? No input or output,
-//! no clock, no randomness: time and random numbers are arguments.
+//! A function belongs here if a table of inputs and outputs can test it. There is no input or
+//! output, no clock and no randomness. Times and random numbers are arguments.
 
 mod account;
 pub mod address;

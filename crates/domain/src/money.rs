@@ -1,52 +1,52 @@
-//! Money: an integer of 1/10,000 naira, so that no price factor ever needs rounding.
+//! Money as an integer of 1/10,000 naira, so that no price factor needs rounding.
 
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 use std::str::FromStr;
 
-/// How many units make one naira.
+/// The number of units in one naira.
 const UNITS_PER_NAIRA: i64 = 10_000;
 
-/// An amount in ten-thousandths of a naira; negative for what leaves a wallet.
+/// An amount in ten-thousandths of a naira. A negative amount leaves a wallet.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Money(i64);
 
 impl Money {
-    /// Nothing.
+    /// No money.
     pub const ZERO: Self = Self(0);
 
-    /// The amount of so many ten-thousandths of a naira, as it is stored.
+    /// Returns the amount of a stored integer.
     pub const fn from_units(units: i64) -> Self {
         Self(units)
     }
 
-    /// The amount of so many whole naira.
+    /// Returns the amount of whole naira.
     pub const fn from_naira(naira: i64) -> Self {
         Self(naira * UNITS_PER_NAIRA)
     }
 
-    /// Ten-thousandths of a naira, for storage.
+    /// Returns the integer that is stored.
     pub const fn units(self) -> i64 {
         self.0
     }
 
-    /// Returns whether nothing is left.
+    /// Returns `true` if the amount is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
-    /// Returns whether this is more than nothing.
+    /// Returns `true` if the amount is above zero.
     pub const fn is_positive(self) -> bool {
         self.0 > 0
     }
 
-    /// The sum, or `None` where it leaves the range of the integer.
+    /// Returns the sum, or `None` if it overflows.
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
-    /// The product, or `None` where it leaves the range of the integer.
+    /// Returns the product, or `None` if it overflows.
     pub fn checked_mul(self, count: i64) -> Option<Self> {
         self.0.checked_mul(count).map(Self)
     }
@@ -98,9 +98,9 @@ impl Sum for Money {
     }
 }
 
-/// Naira with at least two and at most four decimals, as people read it: `1234.50`, `-0.0625`.
+/// Naira with two to four decimals: `1234.50`, `-0.0625`.
 ///
-/// The same text is a valid JSON number, so no amount ever passes through a float.
+/// The text is a valid JSON number, so no amount is ever a float.
 impl fmt::Display for Money {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0 < 0 { "-" } else { "" };
@@ -117,12 +117,12 @@ impl fmt::Display for Money {
     }
 }
 
-/// Why a text is not an amount.
+/// The text is not an amount.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not an amount in naira with at most four decimals, such as 1000.00")]
 pub struct NotMoney;
 
-/// Reads digits with at most four decimals and an optional sign; no separators, no exponent.
+/// Parses digits with at most four decimals and an optional sign, without separators and exponent.
 impl FromStr for Money {
     type Err = NotMoney;
 

@@ -1,6 +1,6 @@
-//! Enums by their names.
+//! Enums with stored names.
 
-/// Writes an enum whose values have one name in the interface, the database and the commands.
+/// Declares an enum whose values have the same name in the API, the database and the commands.
 #[macro_export]
 macro_rules! named_enum {
     (
@@ -15,12 +15,12 @@ macro_rules! named_enum {
             /// All values.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
-            /// The name in the interface, the database and the commands.
+            /// Returns the name in the API, the database and the commands.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $text,)+ }
             }
 
-            /// The value of that name.
+            /// Returns the value of a name.
             pub fn from_name(name: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|value| value.as_str() == name)
             }

@@ -1,9 +1,9 @@
-//! Which operator a number was given to, by its prefix. Numbers are ported, so this is a first guess.
+//! The operator of a number by its prefix. Numbers are ported, so this is only a guess.
 
 use crate::number::recipient::Recipient;
 
-/// The operators of Nigeria and their prefixes. Prefixes that no operator uses any more are left out:
-/// 0702 but for the ones named, 0709, 0819.
+/// The operators of Nigeria and their prefixes. Unused prefixes are left out: 0709, 0819, and 0702
+/// but for the listed ones.
 const NIGERIA: [(&str, &[&str]); 7] = [
     (
         "mtn",
@@ -28,16 +28,16 @@ const NIGERIA: [(&str, &[&str]); 7] = [
     ("mafab", &["0801"]),
 ];
 
-/// A name that the configuration uses for "any other network".
+/// The name of "any other network" in the configuration.
 const RESERVED: &str = "default";
-/// How many national digits a prefix may have at most: the table has an entry for each.
+/// Maximum length of a prefix in national digits. The table has an entry for each combination.
 const MAX_PREFIX_DIGITS: usize = 4;
-/// Entries of the table: all beginnings of that many digits.
+/// Number of entries of the table.
 const ENTRIES: usize = 10_000;
-/// The entry of a beginning that belongs to nobody.
-const NOBODY: u8 = u8::MAX;
+/// The entry of a prefix without an operator.
+const NO_NETWORK: u8 = u8::MAX;
 
-/// The prefix table: for every beginning of a national number, the network it belongs to.
+/// The prefix table: the network of each possible begin of a national number.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NumberPlan {
     networks: Vec<String>,
@@ -45,18 +45,18 @@ pub struct NumberPlan {
 }
 
 impl NumberPlan {
-    /// Builds the plan from networks and their prefixes in local form (`0703`, `07025`); a longer prefix
-    /// goes before a shorter one.
+    /// Builds the plan from networks and their prefixes in local form (`0703`, `07025`). A longer
+    /// prefix takes precedence.
     ///
     /// # Errors
-    /// Every fault of the table, in words.
+    /// Returns every fault of the table.
     pub fn new(table: &[(String, Vec<String>)]) -> Result<Self, Vec<String>> {
         let (mut prefixes, faults) = read(table);
         if !faults.is_empty() {
             return Err(faults);
         }
         prefixes.sort_unstable_by_key(|prefix| prefix.length);
-        let mut by_beginning = vec![NOBODY; ENTRIES];
+        let mut by_beginning = vec![NO_NETWORK; ENTRIES];
         for prefix in &prefixes {
             let width = 10_usize.pow(prefix.missing_digits());
             let first = prefix.national * width;
@@ -68,29 +68,29 @@ impl NumberPlan {
         })
     }
 
-    /// The plan of Nigeria as it is in 2026.
+    /// Returns the plan of Nigeria in 2026.
     pub fn nigeria() -> Self {
         let table = NIGERIA.map(|(network, prefixes)| {
             let prefixes = prefixes.iter().map(|&prefix| prefix.to_owned()).collect();
             (network.to_owned(), prefixes)
         });
-        // The table has no fault, as a test proves; an empty plan would only lose hints.
+        // The table has no fault, which a test proves. An empty plan would only lose guesses.
         Self::new(&table).unwrap_or(Self {
             networks: Vec::new(),
-            by_beginning: vec![NOBODY; ENTRIES],
+            by_beginning: vec![NO_NETWORK; ENTRIES],
         })
     }
 
-    /// The names of the networks, in the order given.
+    /// Returns the names of the networks in order.
     pub fn networks(&self) -> &[String] {
         &self.networks
     }
 
-    /// The network of a Nigerian number, as an index into [`networks`](Self::networks).
+    /// Returns the network of a Nigerian number, as an index into [`networks`](Self::networks).
     pub fn network_of(&self, recipient: Recipient) -> Option<u8> {
         let beginning = usize::try_from(recipient.national()? / 1_000_000).ok()?;
         let network = *self.by_beginning.get(beginning)?;
-        (network != NOBODY).then_some(network)
+        (network != NO_NETWORK).then_some(network)
     }
 }
 
@@ -120,14 +120,14 @@ impl Prefix {
     }
 }
 
-/// Reads the whole table, and names every fault in it.
+/// Parses the table. Returns the prefixes and every fault.
 fn read(table: &[(String, Vec<String>)]) -> (Vec<Prefix>, Vec<String>) {
     let mut prefixes: Vec<Prefix> = Vec::new();
     let mut faults = Vec::new();
-    if table.len() > usize::from(NOBODY) {
-        faults.push(format!("more than {NOBODY} networks"));
+    if table.len() > usize::from(NO_NETWORK) {
+        faults.push(format!("more than {NO_NETWORK} networks"));
     }
-    for (index, (name, spelled)) in (0..NOBODY).zip(table) {
+    for (index, (name, spelled)) in (0..NO_NETWORK).zip(table) {
         if name.trim().is_empty() || name == RESERVED {
             faults.push(format!("{name:?} cannot be the name of a network"));
         }
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_prefix_wins_whatever_the_order() {
+    fn the_longest_prefix_takes_precedence_in_any_order() {
         let plan = NumberPlan::new(&table(&[("b", &["07025"]), ("a", &["0702", "081"])])).unwrap();
         assert_eq!(network(&plan, "07025123456"), Some("b"));
         assert_eq!(network(&plan, "07026123456"), Some("a"));

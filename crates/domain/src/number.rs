@@ -1,4 +1,4 @@
-//! Phone numbers: which spellings are read, and which numbers may be sent to.
+//! Phone numbers: their accepted spellings, and the numbers that may be sent to.
 
 mod list;
 pub(crate) mod recipient;
@@ -12,36 +12,37 @@ use crate::gateway::Gateway;
 use recipient::{NATIONAL, NIGERIA};
 use separators::is_separator;
 
-/// The longest number (E.164, 6.1) and two zeros or a trunk zero before it.
+/// Maximum number of digits: the longest number (E.164, 6.1) with two zeros or a trunk zero.
 const MAX_DIGITS: u32 = 17;
-/// The longest spelling that is read, in bytes: room for three invisible characters around each digit.
+/// Maximum length of a spelling in bytes, which allows three invisible characters for each digit.
 const MAX_SPELLING_BYTES: usize = 256;
 
-/// Reads a Nigerian mobile number: `2348031234567`, `+234…`, `00234…`, `08031234567`, `8031234567` or
-/// `23408031234567`, with separators anywhere: white space, dashes, dots and brackets of every kind, and invisible
-/// characters, as they come along when a number is copied.
+/// Parses a Nigerian mobile number: `2348031234567`, `+234…`, `00234…`, `08031234567`, `8031234567`
+/// or `23408031234567`. White space, dashes, dots, brackets and invisible characters are ignored
+/// anywhere, since copied numbers contain them.
 pub fn parse_national(text: &str) -> Option<Recipient> {
     let national = Digits::read(text)?.national()?;
     is_mobile(national).then_some(Recipient::from_digits(NIGERIA * NATIONAL + national))
 }
 
-/// Reads what [`parse_national`] does, and the steering numbers of the sandbox.
+/// Parses the forms of [`parse_national`] and the steering numbers of the sandbox.
 pub fn parse_sandbox(text: &str) -> Option<Recipient> {
     let national = Digits::read(text)?.national()?;
     let recipient = Recipient::from_digits(NIGERIA * NATIONAL + national);
     (is_mobile(national) || recipient.sandbox_outcome().is_some()).then_some(recipient)
 }
 
-/// Reads what [`parse_international`] does, and the steering numbers of the sandbox.
+/// Parses the forms of [`parse_international`] and the steering numbers of the sandbox.
 fn parse_sandbox_international(text: &str) -> Option<Recipient> {
     parse_international(text).or_else(|| parse_sandbox(text))
 }
 
-/// Reads a number of any country: 8 to 15 digits, with or without `+` or `00`; and what
-/// [`parse_national`] does.
+/// Parses the forms of [`parse_national`], and numbers of any country: 8 to 15 digits, with or
+/// without `+` or `00`.
 ///
-/// A number of Nigeria must be a mobile one here too: nothing else there takes a message. A stored number is read as
-/// itself again, so no foreign number may look like a Nigerian one without its prefix; no country has such.
+/// A number of Nigeria must be a mobile one, since others receive no messages. A stored number is
+/// parsed again later, so no foreign number may look like a Nigerian one without its prefix. No
+/// country has such numbers.
 pub fn parse_international(text: &str) -> Option<Recipient> {
     let digits = Digits::read(text)?;
     if let Some(national) = digits.national().filter(|&national| is_mobile(national)) {
@@ -59,7 +60,7 @@ pub fn parse_international(text: &str) -> Option<Recipient> {
         .then_some(Recipient::from_digits(digits.value))
 }
 
-/// Returns the function that reads a number for a gateway.
+/// Returns the parser of numbers for a gateway.
 pub(crate) fn reader(gateway: Gateway, environment: Environment) -> fn(&str) -> Option<Recipient> {
     match (gateway, environment) {
         (Gateway::International, Environment::Sandbox) => parse_sandbox_international,
@@ -73,7 +74,7 @@ fn starts_with_country(value: u64, length: u32, country: u64) -> bool {
     length >= 3 && value / 10_u64.pow(length - 3) == country
 }
 
-/// The digits of a spelling, and what stood around them.
+/// The digits of a spelling, and the characters that matter around them.
 #[derive(Clone, Copy)]
 struct Digits {
     plus: bool,
@@ -108,7 +109,7 @@ impl Digits {
         Some(digits)
     }
 
-    /// The ten digits of a Nigerian number, whatever the form, not yet known to be a mobile one.
+    /// Returns the ten digits of a Nigerian number in any form. It may not be a mobile one.
     fn national(self) -> Option<u64> {
         let is_spelled_well = match (self.value / NATIONAL, self.count) {
             // 8031234567, 08031234567
@@ -123,7 +124,7 @@ impl Digits {
     }
 }
 
-/// Returns whether ten national digits are a mobile number's, in the pattern of libphonenumber:
+/// Returns `true` if ten national digits are a mobile number by the pattern of libphonenumber:
 /// `(?:702[0-24-9]|819[01])\d{6}|(?:7(?:0[13-9]|[12]\d)|8(?:0[1-9]|1[0-8])|9(?:0[1-9]|1[0-6]))\d{7}`.
 /// `tests/phonenumbers.rs` compares it with the newest release.
 const fn is_mobile(national: u64) -> bool {
@@ -138,7 +139,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The pattern, letter by letter, on the first four digits.
+    /// The same pattern on the first four digits.
     fn pattern(prefix: [u64; 4]) -> bool {
         match prefix {
             [7, 0, 2, x] => matches!(x, 0..=2 | 4..=9),
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_nigerian_mobile_number_is_refused() {
+    fn any_other_text_than_a_nigerian_mobile_number_is_refused() {
         for text in [
             "",
             "+",
@@ -266,7 +267,7 @@ mod tests {
             ("+00447911123456", None),
             ("2348000000001", None),
             ("2341234567890", None),
-            // Stored, they would be read as numbers of Nigeria.
+            // A stored form of these numbers would be parsed as Nigerian.
             ("+8023612346", None),
             ("008023612346", None),
             ("", None),
@@ -324,7 +325,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn reading_never_panics_and_what_was_read_reads_the_same(text in "[-+0-9 .()\u{A0}\u{2011}\u{200B}\u{FEFF}]{0,24}") {
+        fn parsing_never_panics_and_repeats_its_result(text in "[-+0-9 .()\u{A0}\u{2011}\u{200B}\u{FEFF}]{0,24}") {
             for parse in [parse_national, parse_international, parse_sandbox, parse_sandbox_international] {
                 if let Some(recipient) = parse(&text) {
                     prop_assert_eq!(parse(&recipient.to_string()), Some(recipient));

@@ -1,6 +1,7 @@
-//! One-time passwords: the request, the code, its verification, and how often it is sent.
+//! One-time passwords: request, code, verification, and limits of sending.
 //!
-//! The code is derived from a key of the server and the id of the one-time password, so no database holds it.
+//! The code derives from a key of the server and the id of the one-time password, so the database
+//! does not contain it.
 
 mod code;
 mod id;
@@ -17,48 +18,48 @@ pub use verify::{OtpState, Reason, Verification, Verified, check_cancel};
 use crate::refusal::Refusal;
 use std::ops::RangeInclusive;
 
-/// Characters of a code.
+/// Allowed lengths of a code.
 const LENGTHS: RangeInclusive<u32> = 4..=10;
 const DEFAULT_LENGTH: u32 = 6;
-/// Seconds for which a code is good.
+/// Allowed lifetimes of a code, seconds.
 const LIFETIMES_S: RangeInclusive<u32> = 60..=3_600;
 const DEFAULT_LIFETIME_S: u32 = 600;
-/// Wrong codes after which no other is looked at.
+/// Allowed maximum numbers of wrong codes.
 const ATTEMPTS: RangeInclusive<u32> = 1..=10;
 const DEFAULT_ATTEMPTS: u32 = 3;
 
-/// The fields of a request that a send does not have, as they came.
+/// The raw fields of a request that a send does not have.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct OtpFields {
-    /// The text, with `{code}` in it.
+    /// The text with `{code}`.
     pub body: Option<String>,
-    /// Characters of the code.
+    /// The length of the code.
     pub length: Option<String>,
-    /// The characters of which it is made.
+    /// The kind of characters of the code.
     pub kind: Option<String>,
-    /// Seconds for which it is good.
+    /// The lifetime of the code, seconds.
     pub expires_in: Option<String>,
-    /// Wrong codes that are accepted before it fails.
+    /// The number of wrong codes after which the verification fails.
     pub max_attempts: Option<String>,
 }
 
-/// A request for a one-time password that has the right form.
+/// A checked request for a one-time password.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OtpRequest {
-    /// The text, with `{code}` in it.
+    /// The text with `{code}`.
     pub body: String,
-    /// Characters of the code.
+    /// The length of the code.
     pub length: u32,
-    /// The characters of which it is made.
+    /// The kind of characters of the code.
     pub kind: CodeKind,
-    /// Seconds for which it is good.
+    /// The lifetime of the code, seconds.
     pub expires_in_s: u32,
-    /// Wrong codes that are accepted before it fails.
+    /// The number of wrong codes after which the verification fails.
     pub max_attempts: u32,
 }
 
 impl OtpRequest {
-    /// Reads the fields; blank ones have their default.
+    /// Parses the fields. Blank ones have their default.
     pub fn read(fields: &OtpFields) -> Result<Self, Refusal> {
         let body = given(fields.body.as_ref()).unwrap_or(DEFAULT_BODY);
         check_body(body)?;

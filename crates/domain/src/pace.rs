@@ -1,47 +1,48 @@
-//! The pace of a carrier: a limit of submits a second that gives way when the carrier says it is too fast.
+//! The pace of a carrier: a token bucket whose rate falls when the carrier throttles.
 
-/// A pace is counted in thousandths of a submit a second.
+/// A rate is counted in thousandths of a submit a second.
 const MILLI: i64 = 1_000;
-/// The due submits are counted in millionths: a pace times milliseconds, with nothing lost, however
-/// often they are asked for.
+/// Tokens are counted in millionths of a submit, which is a rate times milliseconds, so nothing is
+/// lost by frequent reads.
 const MICRO: i64 = 1_000_000;
-/// How long nothing is sent after the carrier said that it is too fast.
+/// Time without submits after the carrier throttled.
 const PAUSE_MS: i64 = 1_000;
-/// The slowest pace that throttling leads to: a submit a second.
+/// The lowest rate that throttling leads to: one submit a second.
 const SLOWEST: i64 = MILLI;
-/// The part of the pace that is regained after each second without throttling: a twentieth.
+/// Divisor for the part of the rate that is regained in each second without throttling.
 const RECOVERY: i64 = 20;
 const SECOND_MS: i64 = 1_000;
-/// Submits that may go at once: as many as come due in this time, and at least a whole long message.
+/// Time whose submits may be sent at once. The burst is at least a whole multipart message.
 const BURST_MS: i64 = 50;
-/// See [`Pace::portion`]; less than the burst, or it would never be reached.
-const PORTION_MS: i64 = 20;
-/// A recipient who was throttled so often before tells nothing of the carrier: it alone may be meant.
-const MAX_THROTTLES_HEEDED: i64 = 3;
-/// Nor does one submit that is throttled among so many that were taken.
-const MIN_TAKEN_BETWEEN: u32 = 50;
+/// Time whose submits are worth a claim, see [`Pace::min_claim`]. It must be less than the burst.
+const MIN_CLAIM_MS: i64 = 20;
+/// Number of throttled tries of one recipient after which its throttling does not slow down the
+/// carrier.
+const MAX_COUNTED_THROTTLES: i64 = 3;
+/// Number of accepted submits after which a single throttled one does not slow down the carrier.
+const MIN_ACCEPTED_BETWEEN: u32 = 50;
 const MIN_BURST: i64 = 10;
-/// The pace that a carrier without a limit falls to when it throttles for the first time.
+/// The rate of a carrier without a limit after its first throttling.
 const FIRST_UNLIMITED: i64 = 1_000 * MILLI;
 
-/// A token bucket, halved by throttling and recovering bit by bit.
+/// A token bucket whose rate is halved by throttling and recovers gradually.
 #[derive(Clone, Debug)]
 pub struct Pace {
-    /// Thousandths of a submit a second, by configuration; `None` without a limit.
+    /// The configured rate in thousandths of a submit a second, or `None` without a limit.
     limit: Option<i64>,
-    /// The same, now.
+    /// The current rate.
     rate: Option<i64>,
     tokens_micro: i64,
     counted_ms: i64,
-    /// Until when what throttling took away was regained.
+    /// The time up to which the rate has recovered.
     recovered_ms: i64,
     paused_until_ms: i64,
-    /// Submits that the carrier took since it throttled one.
-    taken: u32,
+    /// Number of submits that were accepted since the last throttled one.
+    accepted: u32,
 }
 
 impl Pace {
-    /// A carrier that takes `limit` submits a second, or any number.
+    /// Creates the pace of a carrier with a limit of submits a second, or without one.
     pub fn new(limit: Option<u32>, now_ms: i64) -> Self {
         let limit = limit.map(|limit| i64::from(limit) * MILLI);
         let mut pace = Self {
@@ -51,14 +52,14 @@ impl Pace {
             counted_ms: now_ms,
             recovered_ms: now_ms,
             paused_until_ms: 0,
-            taken: 0,
+            accepted: 0,
         };
         pace.tokens_micro = pace.rate.map_or(0, burst);
         pace
     }
 
-    /// Sets a share of a limit of submits a second: `held` of `all` connections. The pace that throttling took away
-    /// is regained from there.
+    /// Sets the share of the limit for `held` of `all` connections. A reduced rate recovers from
+    /// its current value.
     pub fn set_share(&mut self, limit: Option<u32>, held: usize, all: usize) {
         let part = |limit: u32| {
             let (held, all) = (i64::try_from(held), i64::try_from(all.max(1)));
@@ -75,8 +76,8 @@ impl Pace {
         self.tokens_micro = self.tokens_micro.min(self.rate.map_or(0, burst));
     }
 
-    /// How many submits may go now.
-    pub fn room(&mut self, now_ms: i64) -> usize {
+    /// Returns how many submits may be sent now.
+    pub fn available(&mut self, now_ms: i64) -> usize {
         if now_ms < self.paused_until_ms {
             return 0;
         }
@@ -89,22 +90,23 @@ impl Pace {
         usize::try_from(self.tokens_micro / MICRO).unwrap_or(0)
     }
 
-    /// Counts submits that went.
+    /// Counts sent submits.
     pub fn spend(&mut self, submits: usize) {
         if self.rate.is_some() {
             self.tokens_micro -= i64::try_from(submits).unwrap_or(i64::MAX / MICRO) * MICRO;
         }
     }
 
-    /// How many submits are worth a look at the database: what comes due in a few milliseconds.
-    pub fn portion(&self) -> usize {
+    /// Returns the smallest worthwhile claim: the submits of a few milliseconds.
+    pub fn min_claim(&self) -> usize {
         let due = self
             .rate
-            .map_or(0, |rate| rate * PORTION_MS / 1_000 / MILLI);
+            .map_or(0, |rate| rate * MIN_CLAIM_MS / 1_000 / MILLI);
         usize::try_from(due).unwrap_or(0).max(1)
     }
 
-    /// When there is room for so many submits, Unix milliseconds; no more than a portion may be asked for.
+    /// Returns when so many submits may be sent, at most [`Pace::min_claim`], in milliseconds of
+    /// the steady time.
     pub fn next_ms(&self, now_ms: i64, submits: usize) -> i64 {
         let wanted = i64::try_from(submits).unwrap_or(1) * MICRO;
         let missing = (wanted - self.tokens_micro).max(0);
@@ -114,20 +116,20 @@ impl Pace {
         (now_ms + wait).max(self.paused_until_ms)
     }
 
-    /// The carrier took a submit.
-    pub fn taken(&mut self) {
-        self.taken = self.taken.saturating_add(1);
+    /// Records an accepted submit.
+    pub fn accepted(&mut self) {
+        self.accepted = self.accepted.saturating_add(1);
     }
 
-    /// The carrier answered that it is too fast, for a recipient for whom it had done so that many times before.
+    /// Records a throttled submit of a recipient that was throttled `before` times earlier.
     pub fn throttled(&mut self, now_ms: i64, before: i64) {
-        let taken = std::mem::take(&mut self.taken);
-        // Where others are taken in between, one that is throttled again is meant alone.
-        let is_alone = before >= MAX_THROTTLES_HEEDED || (before > 0 && taken > 0);
-        if is_alone || taken >= MIN_TAKEN_BETWEEN {
+        let accepted = std::mem::take(&mut self.accepted);
+        // If other submits are accepted in between, only this recipient is throttled.
+        let is_alone = before >= MAX_COUNTED_THROTTLES || (before > 0 && accepted > 0);
+        if is_alone || accepted >= MIN_ACCEPTED_BETWEEN {
             return;
         }
-        // All that was on its way when the pace was still the old one says the same: it counts once.
+        // All submits of the window are throttled together, which counts once.
         if now_ms < self.paused_until_ms {
             return;
         }
@@ -139,7 +141,7 @@ impl Pace {
         self.recovered_ms = self.paused_until_ms;
     }
 
-    /// The pace now, after what was regained since it was last looked at.
+    /// Returns the current rate with its recovery.
     fn recovered(&mut self, now_ms: i64) -> Option<i64> {
         let rate = self.rate?;
         let seconds = (now_ms - self.recovered_ms).max(0) / SECOND_MS;
@@ -157,7 +159,7 @@ impl Pace {
     }
 }
 
-/// Returns the burst that may go at once at this pace, in millionths of a submit.
+/// Returns the burst at this rate, in millionths of a submit.
 fn burst(rate: i64) -> i64 {
     (rate * BURST_MS).max(MIN_BURST * MICRO)
 }
@@ -166,13 +168,13 @@ fn burst(rate: i64) -> i64 {
 mod tests {
     use super::*;
 
-    /// Sends all there is room for, every 5 ms; gives how many went.
+    /// Sends as much as possible every 5 ms. Returns the number of submits.
     fn run(pace: &mut Pace, from_ms: i64, until_ms: i64) -> usize {
         let mut sent = 0;
         for now in (from_ms..until_ms).step_by(5) {
-            let room = pace.room(now).min(10_000);
-            pace.spend(room);
-            sent += room;
+            let available = pace.available(now).min(10_000);
+            pace.spend(available);
+            sent += available;
         }
         sent
     }
@@ -185,17 +187,17 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_there_is_always_room() {
-        assert_eq!(Pace::new(None, 0).room(0), usize::MAX);
+    fn a_pace_without_a_limit_is_never_exhausted() {
+        assert_eq!(Pace::new(None, 0).available(0), usize::MAX);
     }
 
     #[test]
-    fn a_long_message_is_never_larger_than_the_burst() {
-        assert!(Pace::new(Some(1), 0).room(0) >= 10);
+    fn a_multipart_message_is_never_larger_than_the_burst() {
+        assert!(Pace::new(Some(1), 0).available(0) >= 10);
     }
 
     #[test]
-    fn nodes_keep_the_limit_together_as_connections_change_hands() {
+    fn nodes_keep_the_limit_while_connections_move() {
         let (mut one, mut two) = (Pace::new(Some(900), 0), Pace::new(Some(900), 0));
         one.set_share(Some(900), 2, 3);
         two.set_share(Some(900), 1, 3);
@@ -208,39 +210,49 @@ mod tests {
     }
 
     #[test]
-    fn a_portion_has_room_at_the_promised_time_and_not_before() {
-        for (limit, portion) in [(1, 1), (40, 1), (500, 10), (1_000, 20), (7_777, 155)] {
+    fn a_claim_is_possible_at_the_returned_time_and_not_before() {
+        for (limit, min_claim) in [(1, 1), (40, 1), (500, 10), (1_000, 20), (7_777, 155)] {
             let mut pace = Pace::new(Some(limit), 0);
-            assert_eq!(pace.portion(), portion, "{limit}");
-            for submits in [1, portion] {
-                let room = pace.room(100_000);
-                pace.spend(room);
+            assert_eq!(pace.min_claim(), min_claim, "{limit}");
+            for submits in [1, min_claim] {
+                let available = pace.available(100_000);
+                pace.spend(available);
                 let at_ms = pace.next_ms(100_000, submits);
-                assert!(pace.clone().room(at_ms - 2) < submits, "{limit} {submits}");
-                assert!(pace.clone().room(at_ms) >= submits, "{limit} {submits}");
+                assert!(
+                    pace.clone().available(at_ms - 2) < submits,
+                    "{limit} {submits}"
+                );
+                assert!(
+                    pace.clone().available(at_ms) >= submits,
+                    "{limit} {submits}"
+                );
             }
         }
         let pace = Pace::new(None, 0);
-        assert_eq!((pace.portion(), pace.next_ms(7, 1)), (1, 7));
+        assert_eq!((pace.min_claim(), pace.next_ms(7, 1)), (1, 7));
     }
 
     #[test]
-    fn a_burst_is_a_moment_of_the_pace_or_a_long_message() {
+    fn a_burst_is_50_ms_of_the_rate_or_a_multipart_message() {
         for (limit, burst) in [(1, 10), (200, 10), (201, 10), (1_000, 50), (40_000, 2_000)] {
             let mut pace = Pace::new(Some(limit), 0);
-            assert_eq!((pace.room(0), pace.room(60_000)), (burst, burst), "{limit}");
+            assert_eq!(
+                (pace.available(0), pace.available(60_000)),
+                (burst, burst),
+                "{limit}"
+            );
             pace.spend(burst);
-            assert_eq!(pace.room(60_000), 0, "{limit}");
+            assert_eq!(pace.available(60_000), 0, "{limit}");
         }
         let mut slow = Pace::new(Some(1), 0);
         slow.spend(10);
         assert_eq!(
-            [999, 1_000, 4_000].map(|now_ms| slow.room(now_ms)),
+            [999, 1_000, 4_000].map(|now_ms| slow.available(now_ms)),
             [0, 1, 4]
         );
         let mut unlimited = Pace::new(None, 0);
         unlimited.spend(1_000_000);
-        assert_eq!(unlimited.room(1), usize::MAX);
+        assert_eq!(unlimited.available(1), usize::MAX);
     }
 
     #[test]
@@ -248,11 +260,11 @@ mod tests {
         let mut pace = Pace::new(Some(1_000), 0);
         pace.throttled(5_000, 0);
         pace.throttled(5_999, 0);
-        assert_eq!((pace.rate, pace.room(5_999)), (Some(500_000), 0));
+        assert_eq!((pace.rate, pace.available(5_999)), (Some(500_000), 0));
         assert_eq!(pace.next_ms(5_500, 1), 6_000);
-        // One may try again at once; a twentieth is regained each second.
-        assert_eq!(pace.room(6_000), 1);
-        pace.room(7_000);
+        // One submit may be tried at once, and a twentieth is regained each second.
+        assert_eq!(pace.available(6_000), 1);
+        pace.available(7_000);
         assert_eq!(pace.rate, Some(525_000));
         pace.throttled(7_000, 0);
         assert_eq!(pace.rate, Some(262_500));
@@ -264,15 +276,15 @@ mod tests {
         unlimited.throttled(0, 0);
         assert_eq!(unlimited.rate, Some(500_000));
         for second in 1..=61 {
-            unlimited.room(1_000 * second);
+            unlimited.available(1_000 * second);
         }
         assert!(unlimited.rate.is_some_and(|rate| rate > 8_000_000));
-        unlimited.room(64_000);
+        unlimited.available(64_000);
         assert_eq!(unlimited.rate, None);
     }
 
     #[test]
-    fn a_share_of_the_limit_keeps_what_throttling_took_away() {
+    fn a_share_of_the_limit_keeps_a_reduced_rate() {
         let mut pace = Pace::new(Some(900), 0);
         pace.set_share(Some(900), 1, 3);
         assert_eq!((pace.limit, pace.rate), (Some(300_000), Some(300_000)));
@@ -292,9 +304,9 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_however_often_it_is_looked_at() {
-        // A third of a submit a second, and a pace that throttling has brought down, looked at for each receipt
-        // that comes in meanwhile.
+    fn frequent_reads_lose_no_tokens() {
+        // A third of a submit a second, and a rate reduced by throttling, both read for each
+        // receipt.
         let mut third = Pace::new(Some(1), 20_000);
         third.set_share(Some(1), 1, 3);
         third.spend(10);
@@ -302,10 +314,10 @@ mod tests {
         (0..20).for_each(|second| slow.throttled(second * SECOND_MS, 0));
         let mut gone = 0;
         for now_ms in 20_000..140_000 {
-            let room = third.room(now_ms);
-            third.spend(room);
-            gone += room;
-            slow.room(now_ms);
+            let available = third.available(now_ms);
+            third.spend(available);
+            gone += available;
+            slow.available(now_ms);
         }
         assert!((39..=40).contains(&gone), "{gone}");
         assert!(slow.rate.is_some_and(|rate| rate > 300_000), "{slow:?}");
@@ -325,23 +337,23 @@ mod tests {
     }
 
     #[test]
-    fn a_recipient_that_is_throttled_for_good_slows_nobody() {
+    fn a_recipient_that_is_always_throttled_slows_no_other() {
         let mut pace = Pace::new(Some(1_000), 0);
         for minute in 0..60 {
-            pace.throttled(60_000 * minute, MAX_THROTTLES_HEEDED);
+            pace.throttled(60_000 * minute, MAX_COUNTED_THROTTLES);
         }
-        pace.taken();
+        pace.accepted();
         pace.throttled(3_600_000, 1);
-        // So do many of them among those that are taken.
+        // Many throttled recipients among accepted ones do not slow down the carrier either.
         let mut second = 0;
         for _ in 0..1_000 {
-            (0..MIN_TAKEN_BETWEEN).for_each(|_| pace.taken());
+            (0..MIN_ACCEPTED_BETWEEN).for_each(|_| pace.accepted());
             second += 1;
             pace.throttled(4_000_000 + 1_000 * second, 0);
         }
         assert_eq!(pace.rate, Some(1_000_000));
-        // Where few are taken in between it is the carrier that is too slow.
-        pace.taken();
+        // With few accepted ones in between, the carrier itself throttles.
+        pace.accepted();
         pace.throttled(6_000_000, 0);
         assert_eq!(pace.rate, Some(500_000));
         pace.throttled(6_001_000, 1);

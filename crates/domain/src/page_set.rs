@@ -1,67 +1,67 @@
 //! Sets of the pages of a message.
 
-/// The last page that a set can hold: it is stored in 63 bits. The longest message has 46 pages, of 1,530 characters
-/// with two UCS-2 units each.
+/// The last page that fits into a stored set of 63 bits. The longest message has 46 pages, with
+/// 1,530 characters of two UCS-2 units each.
 const MAX_PAGE: i64 = 63;
 
-/// A set of pages; bit 0 is page 1.
+/// A set of pages. Bit 0 is page 1.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, PartialEq)]
 pub struct PageSet(pub u64);
 
 impl PageSet {
-    /// No page.
+    /// The empty set.
     pub const EMPTY: Self = Self(0);
-    /// Every page.
+    /// The set of all pages.
     pub const ALL: Self = Self(u64::MAX);
 
-    /// One page, counted from 1.
+    /// Returns the set of one page, counted from 1.
     pub fn of(page: i64) -> Self {
-        let place = page.clamp(1, MAX_PAGE) - 1;
-        Self(1 << place)
+        let bit = page.clamp(1, MAX_PAGE) - 1;
+        Self(1 << bit)
     }
 
-    /// The pages from 1 to `count`.
+    /// Returns the pages from 1 to `count`.
     pub fn first_pages(count: i64) -> Self {
         Self(Self::of(count + 1).0 - 1)
     }
 
-    /// The set that these bits stand for in a table.
+    /// Returns the set of stored bits.
     pub const fn from_stored(bits: i64) -> Self {
         Self(bits.cast_unsigned())
     }
 
-    /// The bits that a table holds.
+    /// Returns the bits that are stored.
     pub const fn to_stored(self) -> i64 {
         self.0.cast_signed()
     }
 
-    /// Returns whether no page is in it.
+    /// Returns `true` if the set is empty.
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// How many pages are in it.
+    /// Returns the number of pages.
     pub fn count(self) -> i64 {
         i64::from(self.0.count_ones())
     }
 
-    /// Returns whether this page is in it.
+    /// Returns `true` if the set contains a page.
     pub fn contains(self, page: i64) -> bool {
         self.0 & Self::of(page).0 != 0
     }
 
-    /// The lowest page in it.
+    /// Returns the lowest page.
     pub fn first(self) -> Option<i64> {
         (!self.is_empty()).then(|| i64::from(self.0.trailing_zeros()) + 1)
     }
 
-    /// The pages of both.
+    /// Returns the union.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// The pages of this set that are not in the other.
+    /// Returns the pages of this set that are not in `other`.
     #[must_use]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)

@@ -1,4 +1,4 @@
-//! Personalised sends: one template, and a text of its own for every recipient.
+//! Personalised sends, in which a template gives every recipient a text of its own.
 //!
 //! ```text
 //! CSV or JSON ──read──▶ Rows ──┐

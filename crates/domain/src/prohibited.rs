@@ -1,16 +1,17 @@
-//! Content that an operator does not carry.
+//! Prohibited phrases of an operator.
 
 use crate::text::{is_unseen, plain};
 
-/// Phrases that no text may hold. Empty until an operator names some.
+/// Phrases that no text may contain.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Prohibited(Vec<Phrase>);
 
-/// A phrase in the forms in which it is looked for, as [`words`] gives them.
+/// A phrase in the forms in which it is searched, as returned by [`words`].
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Phrase {
     written: String,
-    /// As a text is sent that is made plain. `None` where letters would be lost: what is left is another phrase.
+    /// The form in plain text. `None` if letters would be lost, since the rest would be another
+    /// phrase.
     plain: Option<String>,
 }
 
@@ -24,7 +25,8 @@ impl Phrase {
 }
 
 impl Prohibited {
-    /// Phrases as an operator writes them; case and white space do not matter, empty ones are left out.
+    /// Creates the phrases of an operator. Case and white space do not matter, and empty ones are
+    /// left out.
     pub fn new(phrases: &[String]) -> Self {
         Self(
             phrases
@@ -34,25 +36,25 @@ impl Prohibited {
         )
     }
 
-    /// These phrases, and more.
+    /// Returns these phrases with further ones.
     #[must_use]
     pub fn with(&self, more: &[String]) -> Self {
         let Self(more) = Self::new(more);
         Self(self.0.iter().cloned().chain(more).collect())
     }
 
-    /// The phrases, in the form that [`phrase`] gives.
+    /// Returns the phrases in the form of [`phrase`].
     pub fn phrases(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|phrase| phrase.written.trim())
     }
 
-    /// The first phrase that a text holds as whole words: as both are written, or as both are once they are plain. So
-    /// accents decide nothing, and neither does whether the text is sent plain or as Unicode.
+    /// Returns the first phrase that a text contains as whole words. Both are compared as they are
+    /// written and in plain text, so accents and the choice of Unicode do not matter.
     pub fn find(&self, text: &str) -> Option<&str> {
         if self.0.is_empty() {
             return None;
         }
-        // In ASCII both forms are one.
+        // Both forms of an ASCII text are equal.
         let (made_plain, written) = if text.is_ascii() {
             (words(text), None)
         } else {
@@ -69,15 +71,16 @@ impl Prohibited {
     }
 }
 
-/// A phrase as it is compared and kept: lower-case words with a space between them; `None` where it has no word.
+/// Returns the stored form of a phrase: lower-case words separated by single spaces. Returns `None`
+/// if it has no word.
 pub fn phrase(text: &str) -> Option<String> {
     let words = words(text);
     let phrase = words.trim();
     (!phrase.is_empty()).then(|| phrase.to_owned())
 }
 
-/// Lower-case words with a space around each, so that a phrase is found at the borders of words only. A mark that stands
-/// by itself after its letter (ọ́ is two characters) ends no word, and is left out.
+/// Returns lower-case words with a space around each, so that phrases match whole words. A
+/// combining mark after its letter (ọ́ has two characters) is left out and ends no word.
 fn words(text: &str) -> String {
     let mut words = String::with_capacity(text.len() + 2);
     words.push(' ');
@@ -118,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn phrases_are_joined_and_told_in_one_form() {
+    fn phrases_are_joined_and_listed_in_one_form() {
         let configured = Prohibited::new(&["Casino".to_owned()]);
         let all = configured.with(&["double your  MONEY!".to_owned(), " - ".to_owned()]);
         let phrases: Vec<_> = all.phrases().collect();
@@ -135,13 +138,13 @@ mod tests {
             ("ọjà ọfẹ", "Oja ofe", true),
             ("oja ofe", "Ọjà ọfẹ", true),
             ("ọjà ọfẹ", "ọjàọfẹ", false),
-            // The tone stands by itself, in the middle of the word too.
+            // The tone mark is a character of its own, also within a word.
             ("fẹ\u{301}ràn", "FẸ\u{301}RÀN", true),
             ("fẹ\u{301}ràn", "feran", true),
             ("fe\u{323}\u{301}ra\u{300}n", "fẹ́ràn", true),
             ("feran", "fẹ\u{301}ràn", true),
             ("casino", "Visit the 𝐂𝐚𝐬𝐢𝐧𝐨", true),
-            // Other scripts are looked for as they are written, whole.
+            // Phrases in other scripts are searched as they are written.
             ("казино", "Наше КАЗИНО", true),
             ("казино casino", "Casino", false),
             ("казино casino", "Казино Casino", true),
@@ -154,7 +157,7 @@ mod tests {
                 let Some(text) = Text::prepare(body, unicode) else {
                     continue;
                 };
-                // Nothing is left to be found of other scripts in a text that is made plain.
+                // Plain text drops other scripts, so their phrases cannot be found in it.
                 let is_left = unicode || !body.contains(is_of_other_script);
                 let found = prohibited.find(text.as_str());
                 assert_eq!(

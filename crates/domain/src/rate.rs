@@ -1,8 +1,8 @@
-//! Rate limits: true sliding windows of 60 seconds, per account, environment and kind of request.
+//! Rate limits: sliding windows of 60 seconds for each account, environment and kind of request.
 //!
-//! A [`Window`] counts. A process that is alone counts every request in it. Nodes that share a window reserve
-//! some permits at a time from it and use them shortly, and let a few requests in that it learns of later or never
-//! ([`Permits`]), so that they need not ask for each request.
+//! A lone process counts every request in its [`Window`]. Nodes share a window in the database:
+//! they reserve some permits at a time, and let in a few requests uncounted ([`Permits`]), so that
+//! most requests need no database.
 
 mod permits;
 mod reservation;
@@ -21,17 +21,17 @@ use crate::ids::AccountId;
 use crate::named_enum;
 
 named_enum! {
-    /// The kinds of requests that are counted apart.
+    /// The kinds of requests, each with a limit of its own.
     pub enum RateKind {
         /// Sends.
         Send = "send",
         /// Delivery reports.
         Report = "report",
-        /// Balance, sender IDs, account.
+        /// Balance, sender IDs and account.
         Read = "read",
-        /// Recipients that the sandbox simulates.
+        /// Simulated recipients of the sandbox.
         Recipient = "recipient",
-        /// Simulated messages for which there is a callback.
+        /// Simulated callbacks of the sandbox.
         Callback = "callback",
     }
 }
@@ -41,7 +41,7 @@ named_enum! {
 pub struct RateKey {
     /// The account.
     pub account: AccountId,
-    /// In which environment.
+    /// The environment.
     pub environment: Environment,
     /// The kind of the requests.
     pub kind: RateKind,

@@ -1,11 +1,11 @@
-//! A list of recipients as bytes: how messages and batches hold theirs.
+//! The stored form of a list of recipients.
 
 use crate::number::recipient::Recipient;
 
-/// Octets of one number: 15 decimal digits need 50 bits.
+/// Size of a number in octets. 15 decimal digits have 50 bits.
 const WIDTH: usize = 7;
 
-/// Packs numbers in their order, seven octets each, big endian.
+/// Packs numbers in order, with seven octets each in big endian.
 pub fn pack(recipients: &[Recipient]) -> Vec<u8> {
     let mut packed = Vec::with_capacity(recipients.len() * WIDTH);
     for recipient in recipients {
@@ -14,7 +14,7 @@ pub fn pack(recipients: &[Recipient]) -> Vec<u8> {
     packed
 }
 
-/// Unpacks what [`pack`] made.
+/// Unpacks a list.
 pub fn unpack(packed: &[u8]) -> Vec<Recipient> {
     packed
         .chunks_exact(WIDTH)
@@ -27,12 +27,12 @@ pub fn unpack(packed: &[u8]) -> Vec<Recipient> {
         .collect()
 }
 
-/// How many numbers a packed list holds.
+/// Returns the number of recipients in a packed list.
 pub const fn count(packed: &[u8]) -> usize {
     packed.len() / WIDTH
 }
 
-/// The packed numbers at `from..until`, as far as there are so many.
+/// Returns the packed numbers in `from..until`, as far as they exist.
 pub fn slice(packed: &[u8], from: usize, until: usize) -> &[u8] {
     let end = packed.len();
     &packed[(from.saturating_mul(WIDTH)).min(end)..(until.saturating_mul(WIDTH)).min(end)]

@@ -1,21 +1,21 @@
-//! Free text for places where no whole phone number may stand.
+//! Hides phone numbers in free text.
 
-/// Fewer digits than this are no phone number.
-const DIGITS_OF_A_NUMBER: usize = 10;
-/// So many of the last digits of a long run are hidden.
-const HIDDEN: usize = 4;
+/// The minimum number of digits of a phone number.
+const MIN_DIGITS: usize = 10;
+/// The number of last digits that are hidden.
+const HIDDEN_DIGITS: usize = 4;
 
-/// The text, with the last digits of every run that could be a phone number as asterisks.
+/// Returns the text with asterisks for the last digits of every possible phone number.
 pub fn redact(text: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
         let run = &rest[start..];
         let length = run.find(|c: char| !c.is_ascii_digit()).unwrap_or(run.len());
-        let hidden = if length < DIGITS_OF_A_NUMBER {
+        let hidden = if length < MIN_DIGITS {
             0
         } else {
-            HIDDEN
+            HIDDEN_DIGITS
         };
         masked.push_str(&rest[..start + length - hidden]);
         masked.extend(std::iter::repeat_n('*', hidden));

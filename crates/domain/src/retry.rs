@@ -1,39 +1,39 @@
-//! The next step after a submit that the carrier did not take.
+//! The next step after a submit that was not accepted.
 
 use crate::delivery::DeliveryStatus;
 
-/// Why a carrier did not take a message, in the terms of the trade.
+/// The reason why a submit was not accepted.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SubmitFault {
-    /// The connection is not bound, or not to whom it should be, as the carrier has it.
+    /// The connection is not bound, or its credentials are rejected.
     NotBound,
-    /// The link, or what goes to this recipient, is too fast for the carrier.
+    /// The carrier throttles the connection or the recipient.
     Throttled,
-    /// The carrier's queue for this message is full.
+    /// The carrier's queue for this recipient is full.
     QueueFull,
-    /// It may work in a while.
+    /// The fault is temporary.
     Temporary,
-    /// The status does not say whether it may ever work.
+    /// The status does not show whether a retry can succeed.
     Ambiguous,
-    /// The recipient is refused for good.
+    /// The recipient is rejected for ever.
     RecipientRejected,
-    /// The sender or the content is refused by this carrier; another may take it.
+    /// The sender or the content is rejected by this carrier. Another one may accept it.
     SenderRejected,
-    /// Our configuration or our software is at fault.
+    /// Our configuration or software is at fault.
     OurFault,
 }
 
-/// The next step of the recipient.
+/// The next step for the recipient.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RetryStep {
-    /// Try the same carrier again after so many milliseconds.
+    /// Retry on the same carrier after this delay.
     Again {
         /// Milliseconds.
         delay_ms: i64,
     },
-    /// Try the next carrier in order of preference, at once.
+    /// Submit to the next carrier of the gateway at once.
     NextCarrier,
-    /// It has come to a bad end.
+    /// The recipient has this final status.
     Ended(DeliveryStatus),
 }
 
@@ -41,15 +41,14 @@ const TEMPORARY_DELAYS_MS: [i64; 3] = [5_000, 30_000, 120_000];
 const AMBIGUOUS_DELAYS_MS: [i64; 1] = [10_000];
 const QUEUE_FULL_FIRST_MS: i64 = 2_000;
 const THROTTLED_FIRST_MS: i64 = 1_000;
-/// The longest delay where a recipient is tried until its message expires.
+/// Longest delay of retries that continue until the message expires.
 const MAX_DELAY_MS: i64 = 60_000;
 
-/// Decides after a fault; `tries` counts the faults before this one on the same carrier, and
-/// `another_carrier` tells whether one is left.
+/// Returns the next step after a fault. `tries` is the number of earlier faults on the same
+/// carrier, and `another_carrier` is `true` if the gateway has another one.
 ///
-/// The classes and delays are those of Kannel and Jasmin in the field, made finite: a queue that stays full and a
-/// recipient that stays throttled are tried until the message expires, with a delay that grows so that others are sent
-/// to meanwhile; everything else a few times.
+/// Classes and delays follow Kannel and Jasmin, with an end. A full queue and a throttled recipient
+/// are retried with growing delays until the message expires. Other faults are retried a few times.
 pub fn after_fault(fault: SubmitFault, tries: i64, another_carrier: bool) -> RetryStep {
     let tries = usize::try_from(tries).unwrap_or(0);
     let onwards = |ended| {
@@ -75,7 +74,7 @@ pub fn after_fault(fault: SubmitFault, tries: i64, another_carrier: bool) -> Ret
     }
 }
 
-/// The first delay, doubled with each try.
+/// Returns a retry whose delay doubles with each try.
 fn doubled(first_ms: i64, tries: usize) -> RetryStep {
     let delay_ms = (first_ms << tries.min(6)).min(MAX_DELAY_MS);
     RetryStep::Again { delay_ms }

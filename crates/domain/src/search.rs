@@ -1,4 +1,4 @@
-//! Lists of what an account sent and paid: their filters, their pages and their cursors.
+//! Lists of messages and payments: filters, pages and cursors.
 
 mod cursor;
 mod filter;
@@ -11,22 +11,23 @@ pub use filter::{
 
 use crate::refusal::Refusal;
 
-/// Items of a page whose request does not say.
+/// The default number of items of a page.
 pub const DEFAULT_LIMIT: u32 = 100;
-/// Most items of a page; more are taken as so many.
+/// Maximum number of items of a page.
 pub const MAX_LIMIT: u32 = 1_000;
 
-/// The page of a list that is asked for.
+/// The requested page of a list.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Page {
-    /// Most items.
+    /// The maximum number of items.
     pub limit: u32,
-    /// The last item of the page before; `None` for the first page.
+    /// The last item of the previous page, or `None` for the first page.
     pub after: Option<Position>,
 }
 
 impl Page {
-    /// Reads `limit` and `cursor`. A cursor belongs to one list and scope, such as the recipients of one message.
+    /// Parses `limit` and `cursor`. A cursor belongs to one list and scope, such as the recipients
+    /// of a message.
     pub fn read(
         limit: Option<&str>,
         cursor: Option<&str>,
@@ -47,7 +48,7 @@ impl Page {
 
 fn read_limit(text: &str) -> Result<u32, Refusal> {
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
-    // A number too long for the type is more than the most.
+    // A number that overflows exceeds the maximum.
     let limit = text.parse().unwrap_or(MAX_LIMIT).min(MAX_LIMIT);
     if is_number && limit > 0 {
         Ok(limit)

@@ -1,37 +1,37 @@
-//! Sender IDs: what a send may name, and what can be registered.
+//! The form of sender IDs in sends and registrations.
 
-/// The longest sender ID, in characters (docs/spec/interface.md, section 6.1; GSM 03.40 has room for no more).
+/// Maximum length of a sender ID in characters (docs/spec/interface.md, section 6.1). GSM 03.40
+/// allows no more.
 pub const MAX_SENDER_CHARACTERS: usize = 11;
-/// The shortest that can be registered.
+/// Minimum length at registration.
 const MIN_SENDER_CHARACTERS: usize = 3;
 
-/// Why a sender ID cannot be registered.
+/// The reason why a sender ID cannot be registered.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum SenderFault {
-    /// It has too few or too many characters.
+    /// The length is wrong.
     #[error("a sender ID has 3 to 11 characters: shorten or lengthen it")]
     Length,
-    /// It holds something else than letters, digits, spaces and hyphens.
+    /// The sender ID contains another character than letters, digits, spaces and hyphens.
     #[error("a sender ID has only letters A to Z, digits, spaces and hyphens: leave out {0:?}")]
     Character(char),
-    /// It begins or ends with a space, which nobody would see.
+    /// The sender ID begins or ends with a space, which is invisible.
     #[error("a sender ID does not begin or end with a space: leave it out")]
     OuterSpace,
-    /// It could be mistaken for a phone number.
+    /// The sender ID has no letter and looks like a phone number.
     #[error("a sender ID has at least one letter: add one")]
     NoLetter,
 }
 
-/// Returns whether a sender ID on a send has a possible form: at most 11 characters, printable ASCII, not blank.
-///
-/// Another check decides if it is one of the account's.
+/// Returns `true` if a sender ID in a send has a valid form: at most 11 characters of printable
+/// ASCII, and not blank. It may still not belong to the account.
 pub fn is_well_formed(sender: &str) -> bool {
     sender.len() <= MAX_SENDER_CHARACTERS
         && sender.bytes().all(|byte| matches!(byte, b' '..=b'~'))
         && !sender.trim().is_empty()
 }
 
-/// Checks a sender ID that someone wants to register.
+/// Checks a sender ID for registration.
 pub fn check_registration(sender: &str) -> Result<(), SenderFault> {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || c == ' ' || c == '-';
     if let Some(character) = sender.chars().find(|&c| !is_allowed(c)) {
@@ -49,12 +49,12 @@ pub fn check_registration(sender: &str) -> Result<(), SenderFault> {
     Ok(())
 }
 
-/// Returns whether two spellings are the same sender ID: case and outer spaces make no difference.
+/// Returns `true` if two spellings are the same sender ID. Case and outer spaces do not matter.
 pub fn same(one: &str, other: &str) -> bool {
     one.trim().eq_ignore_ascii_case(other.trim())
 }
 
-/// The form in which sender IDs are compared and looked up.
+/// Returns the form for comparison and lookup.
 pub fn key(sender: &str) -> String {
     sender.trim().to_ascii_lowercase()
 }
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_says_what_to_do() {
+    fn a_fault_has_advice() {
         let fault = check_registration("A&B Ltd").unwrap_err();
         assert_eq!(
             fault.to_string(),

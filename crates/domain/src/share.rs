@@ -1,18 +1,18 @@
-//! How nodes share the connections that an operator has at a carrier: evenly, and none for two.
+//! The even distribution of a carrier's connections over nodes.
 
-/// The step of a node towards its share of a carrier's connections.
+/// The next step of a node towards its share.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Share {
-    /// They are well shared.
+    /// Keep the connections.
     Keep,
-    /// It takes free ones, so that it holds so many in all.
+    /// Take free connections up to this total.
     Take(usize),
-    /// It gives so many of its own back.
+    /// Release this number of connections.
     GiveBack(usize),
 }
 
-/// Returns the step of the node `me`, of `alive` nodes (itself among them), where each of the `slots` connections is
-/// held by one of `holders`. Connections of a node that is not alive are free.
+/// Returns the next step of the node `me` among `alive` nodes, where `holders` has the node of each
+/// held connection. Connections of nodes that are not alive are free.
 pub fn share(me: i64, alive: &[i64], holders: &[i64], slots: usize) -> Share {
     let held = |node: i64| holders.iter().filter(|&&holder| holder == node).count();
     let nodes = alive.len().max(1);
@@ -26,7 +26,8 @@ pub fn share(me: i64, alive: &[i64], holders: &[i64], slots: usize) -> Share {
     if taken < slots && mine < most && (mine < least || !wanting) {
         return Share::Take(most);
     }
-    // All are taken, and somebody has too few: the first of those with most gives way.
+    // All connections are held and some node has too few, so the first of the nodes with most
+    // releases some.
     let largest = alive.iter().map(|&node| held(node)).max().unwrap_or(0);
     let first = alive.iter().filter(|&&node| held(node) == largest).min();
     if taken >= slots && wanting && mine > least && first == Some(&me) {
@@ -48,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_comes_is_given_its_share() {
+    fn a_new_node_gets_its_share() {
         assert_eq!(share(1, &[1, 2], &[1; 4], 4), Share::GiveBack(2));
         assert_eq!(share(1, &[1, 2], &[1; 6], 6), Share::GiveBack(3));
         assert_eq!(share(2, &[1, 2], &[1; 4], 4), Share::Keep);
@@ -56,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_takes_more_while_another_has_too_few() {
+    fn no_node_takes_more_while_another_has_too_few() {
         assert_eq!(share(1, &[1, 2, 3], &[1, 0, 2, 2], 4), Share::Keep);
         assert_eq!(share(3, &[1, 2, 3], &[1, 0, 2, 2], 4), Share::Take(2));
         assert_eq!(share(1, &[1, 2], &[1, 1, 2, 2, 0], 5), Share::Take(3));
@@ -72,9 +73,10 @@ mod tests {
     }
 
     proptest! {
-        /// However they start, whoever comes next, all are held in the end and nobody has two more than another.
+        /// From any start and in any order, all connections are held in the end, and no two nodes
+        /// differ by more than one.
         #[test]
-        fn turns_of_the_nodes_come_to_rest_with_even_shares(
+        fn steps_of_the_nodes_end_with_even_shares(
             nodes in 1..6_i64, mut holders in proptest::collection::vec(0..7_i64, 1..12),
             turns in proptest::collection::vec(0..6_usize, 200),
         ) {

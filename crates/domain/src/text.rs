@@ -1,4 +1,4 @@
-//! The text of a message: what is made of a body, in which alphabet it is sent, and its pages.
+//! The text of a message: its preparation, alphabet and pages.
 //!
 //! ```text
 //! body ──prepare──▶ Text ──with_sender──▶ Text ──pages──▶ user data of each short message
@@ -13,33 +13,33 @@ mod plain;
 pub use changes::{MAX_NAMED_CHANGES, TextChange, TextChanges};
 pub(crate) use plain::{is_unseen, plain};
 
-/// The longest body, in Unicode scalar values as received (docs/spec/sending.md, section 2).
+/// Maximum length of a body in Unicode scalar values (docs/spec/sending.md, section 2).
 pub const MAX_BODY_CHARACTERS: usize = 1530;
 
-/// The separator between a text and the sender ID that is appended to it.
+/// The separator before an appended sender ID.
 const BEFORE_SENDER: &str = " - ";
 
-/// How the characters of a text are coded on the air.
+/// The encoding of a text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Alphabet {
-    /// GSM 03.38 default alphabet, 7 bits a character.
+    /// The GSM 03.38 default alphabet with 7 bits a character.
     Gsm,
     /// UTF-16, big endian.
     Ucs2,
 }
 
-/// The text that was made of a body, and how it differs from the body.
+/// A prepared text, and its differences from the body.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Prepared {
-    /// The text as it will be sent.
+    /// The text to send.
     pub text: Text,
-    /// It differs from the body in some character.
+    /// `true` if it differs from the body.
     pub changed: bool,
-    /// Visible characters of the body that were removed, as they have no plain equivalent.
+    /// Number of visible characters without a plain equivalent that were removed.
     pub removed_characters: usize,
 }
 
-/// A text as it will be sent.
+/// A text to send.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Text {
     text: String,
@@ -47,7 +47,7 @@ pub struct Text {
 }
 
 impl Prepared {
-    /// Makes the text that will be sent of the body that was received, as [`Text::prepare`] does.
+    /// Prepares a body as [`Text::prepare`] does, and counts the changes.
     pub fn of(body: &str, unicode: bool) -> Option<Self> {
         let (text, removed_characters) = if unicode {
             (Text::from_stored(body.to_owned()), 0)
@@ -66,24 +66,23 @@ impl Prepared {
 }
 
 impl Text {
-    /// Makes the text that will be sent of the body that was received; `None` when nothing but blanks
-    /// is left.
+    /// Prepares a body for sending. Returns `None` if only blanks are left.
     ///
-    /// With `unicode` the body is sent as written, and needs no more than the plain alphabet when all
-    /// its characters are in it. Without, the text becomes plain:
-    /// - letters lose accents, hooks and styles, ligatures are spelled out, ₦ becomes N;
-    /// - quotes, dashes, bullets, arrows, fractions and the like become what a typewriter has; © ® ™
-    ///   become (c), (r) and tm; 1½ becomes 1 1/2;
-    /// - £ ¥ § ¿ ¡ ¤ € and the Greek capitals of the alphabet stay;
-    /// - any blank becomes a space, except for LF and CR, which stay; other control characters and
-    ///   all that has no width vanish;
-    /// - emoji (with their skin tones, joiners, tags and keycaps) and all other characters go. The
-    ///   spaces on both sides of what went become one. Other spaces are kept, at the ends too.
+    /// With `unicode` the body is sent as written, and in the plain alphabet if it contains all
+    /// characters. Without it, the text becomes plain:
+    /// - Letters lose accents, hooks and styles. Ligatures are spelled out, and ₦ becomes N.
+    /// - Quotes, dashes, bullets, arrows and fractions become ASCII. © ® ™ become (c), (r) and tm,
+    ///   and 1½ becomes 1 1/2.
+    /// - £ ¥ § ¿ ¡ ¤ € and the Greek capitals of the alphabet stay.
+    /// - Blanks become spaces, but LF and CR stay. Other control characters and all characters
+    ///   without width are removed.
+    /// - Emoji (with skin tones, joiners, tags and keycaps) and all other characters are removed.
+    ///   The spaces on both sides of them become one. Other spaces are kept, also at the ends.
     pub fn prepare(body: &str, unicode: bool) -> Option<Self> {
         Prepared::of(body, unicode).map(|prepared| prepared.text)
     }
 
-    /// The text of a message that was accepted earlier; its alphabet follows from its characters.
+    /// Returns the text of a stored message. Its alphabet follows from its characters.
     pub fn from_stored(text: String) -> Self {
         let alphabet = if gsm::is_gsm(&text) {
             Alphabet::Gsm
@@ -93,23 +92,24 @@ impl Text {
         Self { text, alphabet }
     }
 
-    /// The characters.
+    /// Returns the characters.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The alphabet in which it is sent and billed.
+    /// Returns the alphabet of submission and billing.
     pub fn alphabet(&self) -> Alphabet {
         self.alphabet
     }
 
-    /// The text with ` - ` and the sender ID after it, for recipients who would not see the sender.
+    /// Returns the text followed by ` - ` and the sender ID, for recipients who would not see the
+    /// sender.
     #[must_use]
     pub fn with_sender(&self, sender: &str) -> Self {
         Self::from_stored([self.as_str(), BEFORE_SENDER, sender].concat())
     }
 
-    /// How many pages are billed; as many are sent.
+    /// Returns the number of pages that are sent and billed.
     pub fn page_count(&self) -> usize {
         match self.alphabet {
             Alphabet::Gsm => pages::count(gsm::septet_count(&self.text), pages::GSM),
@@ -117,9 +117,10 @@ impl Text {
         }
     }
 
-    /// The user data of each page, without its header: one septet in an octet, or UTF-16 big endian.
+    /// Returns the user data of each page without its header: one septet in each octet, or UTF-16
+    /// in big endian.
     ///
-    /// No escape pair and no surrogate pair is torn where that costs no further page.
+    /// Escape pairs and surrogate pairs are not split, unless that needs another page.
     pub fn pages(&self) -> Vec<Vec<u8>> {
         match self.alphabet {
             Alphabet::Gsm => {
@@ -160,7 +161,7 @@ mod tests {
         Text::prepare(body, false).map_or_else(String::new, |text| text.text)
     }
 
-    /// The inverse of `pages`: what a phone shows.
+    /// Joins the pages, as a phone does.
     fn read(text: &Text) -> String {
         let octets = text.pages().concat();
         match text.alphabet {
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_of_which_nothing_is_left_is_none() {
+    fn a_body_without_sendable_characters_is_none() {
         for body in [
             "",
             " ",
@@ -315,7 +316,8 @@ mod tests {
         let without: String = latin
             .filter(|&c| plain(&c.to_string()).is_empty())
             .collect();
-        // Letters of no base: clicks, tones, African reversed letters, medieval Welsh.
+        // These letters have no base letter: clicks, tones, African reversed letters and medieval
+        // Welsh.
         assert_eq!(without, "ƄƅƍƛƜƢƣƧƨƩƪƷƸƹƺƻƼƽƾƿǀǁǂǃǮǯǷȜȝɁɂɅẟỺỻỼỽ");
     }
 
@@ -385,7 +387,8 @@ mod tests {
 
     #[test]
     fn an_at_sign_at_the_end_of_a_text_is_sent() {
-        // Its octet is 0, which decoders of packed septets take for padding at each eighth place.
+        // The octet of @ is 0, which decoders of packed septets take for padding at each eighth
+        // position.
         for before in [7, 8, 159, 160, 305] {
             let body = format!("{}@", "a".repeat(before));
             for unicode in [false, true] {
@@ -405,7 +408,7 @@ mod tests {
         assert_eq!((text.page_count(), with_sender.page_count()), (1, 2));
     }
 
-    /// Bodies with a good share of what is special.
+    /// Bodies with many special characters.
     fn body() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             "[ -~\n\r]{1,40}",

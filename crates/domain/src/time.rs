@@ -1,9 +1,9 @@
-//! Times as requests write them: RFC 3339 with an offset, or `YYYY-MM-DD HH:MM:SS` in Africa/Lagos.
+//! Times in requests: RFC 3339 with an offset, or `YYYY-MM-DD HH:MM:SS` in Africa/Lagos.
 
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
-/// The accepted forms, for a refusal.
+/// The accepted forms, for refusals.
 pub const FORMS: &str = "RFC 3339 with an offset, such as 2027-01-31T18:00:00+01:00, or YYYY-MM-DD HH:MM:SS in Africa/Lagos";
 
 /// Lagos is one hour ahead of UTC all year, so no time-zone database is needed.
@@ -11,14 +11,14 @@ const LAGOS: Offset = Offset::constant(1);
 /// The length of `YYYY-MM-DD HH:MM:SS`.
 const WITHOUT_OFFSET: usize = 19;
 
-/// A text that is not a time in one of the [`FORMS`].
+/// The text has none of the [`FORMS`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a time; the forms are {FORMS}")]
 pub struct NotTime;
 
-/// Reads a time and returns Unix milliseconds, without the parts of a millisecond.
+/// Parses a time to Unix milliseconds. Smaller fractions are cut.
 ///
-/// A blank in the place of the plus of an offset is read as the plus: a query string writes `+` for a blank.
+/// A blank before an offset counts as a plus, because query strings encode a blank as `+`.
 pub fn parse_time(text: &str) -> Result<i64, NotTime> {
     let text = text.trim();
     let (date_time, rest) = text.split_at_checked(WITHOUT_OFFSET).ok_or(NotTime)?;
@@ -33,7 +33,8 @@ pub fn parse_time(text: &str) -> Result<i64, NotTime> {
     Ok(at.as_millisecond() + fraction_ms)
 }
 
-/// The character between date and time, where the digits and separators stand in their places.
+/// Returns the character between date and time, if all digits and separators are at their
+/// positions.
 fn separator_of(date_time: &str) -> Option<u8> {
     let bytes = date_time.as_bytes();
     let fits = bytes.iter().enumerate().all(|(at, byte)| match at {
@@ -45,7 +46,7 @@ fn separator_of(date_time: &str) -> Option<u8> {
     fits.then(|| bytes.get(10).copied())?
 }
 
-/// The milliseconds of a fraction of a second, and the rest after it.
+/// Returns the milliseconds of a fraction of a second, and the rest after it.
 fn fraction(rest: &str) -> Option<(i64, &str)> {
     let Some(after_point) = rest.strip_prefix('.') else {
         return Some((0, rest));
@@ -60,7 +61,7 @@ fn fraction(rest: &str) -> Option<(i64, &str)> {
     Some((ms, rest))
 }
 
-/// Reads `Z`, `+01:00` or `-01:00`.
+/// Parses `Z`, `+01:00` or `-01:00`.
 fn offset_of(text: &str) -> Option<Offset> {
     if text.eq_ignore_ascii_case("z") {
         return Some(Offset::UTC);

@@ -1,7 +1,7 @@
-//! API tokens: `ogl_`, 30 base62 characters, and a CRC32 of all that in 6 base62 characters.
+//! API tokens: `ogl_`, 30 base62 characters, and a CRC32 of both in 6 base62 characters.
 //!
-//! The checksum lets junk be refused without a look-up and serves secret scanners. Only the SHA-256 of
-//! a token is ever stored (docs/spec/interface.md, section 3).
+//! The checksum allows to refuse random text without a lookup, and helps secret scanners. Only the
+//! SHA-256 of a token is stored (docs/spec/interface.md, section 3).
 
 use crate::client::AllowList;
 use crate::refusal::Refusal;
@@ -11,28 +11,28 @@ use std::net::IpAddr;
 const PREFIX: &str = "ogl_";
 const RANDOM_CHARACTERS: usize = 30;
 const CHECK_CHARACTERS: usize = 6;
-/// Characters of a token.
+/// Length of a token in characters.
 pub const LENGTH: usize = PREFIX.len() + RANDOM_CHARACTERS + CHECK_CHARACTERS;
-/// Random bytes that [`make`] may need; 30 base62 characters hold 178 bits.
+/// Number of random bytes for [`make`]. 30 base62 characters have 178 bits.
 pub const RANDOM_BYTES: usize = 64;
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// SHA-256 of a token, which is all that is stored of it.
+/// The SHA-256 of a token.
 pub type TokenHash = [u8; 32];
 
-/// Until when and from where a token is good.
+/// The expiry and the allowed addresses of a token.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Terms {
-    /// From when on it is not, Unix milliseconds; `None`: never.
+    /// The expiry, Unix milliseconds, or `None`.
     pub expires_at_ms: Option<i64>,
-    /// From which addresses it is.
+    /// The allowed addresses.
     pub allowed: AllowList,
 }
 
 impl Terms {
-    /// Checks that the token is good for a request of `client` at `now_ms`. An expired one is as good as unknown,
-    /// from wherever it comes.
+    /// Checks the token for a request of `client` at `now_ms`. An expired token counts as unknown
+    /// from any address.
     pub fn check(&self, client: IpAddr, now_ms: i64) -> Result<(), Refusal> {
         if self.expires_at_ms.is_some_and(|expires| now_ms >= expires) {
             return Err(Refusal::TokenInvalid);
@@ -44,9 +44,10 @@ impl Terms {
     }
 }
 
-/// Makes a token from random bytes; `None` in the rare case that too few of them are usable.
+/// Creates a token from random bytes. Returns `None` in the rare case that too few of them are
+/// usable.
 pub fn make(random: &[u8; RANDOM_BYTES]) -> Option<String> {
-    // Bytes from 248 on would favour the first characters; they are passed over.
+    // Bytes from 248 on would favour the first characters, so they are skipped.
     let usable = random.iter().filter(|&&byte| byte < 248);
     let mut token = PREFIX.to_owned();
     token.extend(
@@ -62,7 +63,7 @@ pub fn make(random: &[u8; RANDOM_BYTES]) -> Option<String> {
     Some(token)
 }
 
-/// Returns whether a text can be a token at all: right form, right checksum.
+/// Returns `true` if a text has the form and checksum of a token.
 pub fn is_well_formed(text: &str) -> bool {
     text.len() == LENGTH
         && text.starts_with(PREFIX)
@@ -76,7 +77,7 @@ pub fn is_well_formed(text: &str) -> bool {
             .is_some_and(|(start, check)| check_of(start) == *check)
 }
 
-/// The hash by which a token is stored and looked up.
+/// Returns the hash by which a token is stored and looked up.
 pub fn hash(token: &str) -> TokenHash {
     Sha256::digest(token).into()
 }

@@ -1,16 +1,16 @@
-//! Texts of others that are part of a key: as long as they like outside, but not in an index.
+//! Shortens texts of others that are part of a database key.
 
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
-/// The longest text that is kept as it is, in octets. PostgreSQL refuses a row of an index over some 2,700, and a key
-/// is made of more than one text.
+/// Maximum length of an unchanged text in octets. PostgreSQL refuses index rows above 2,700 octets,
+/// and a key has several texts.
 pub const MAX_KEY_OCTETS: usize = 300;
-/// The part of a longer one that stays readable.
+/// Length of the readable part of a longer text in octets.
 const READABLE_OCTETS: usize = 200;
 
-/// A text as it stands in a key. A text that is too long is cut, and its digest distinguishes it from others that begin alike:
-/// equal texts stay equal, and different ones different.
+/// Returns a text in the form for keys. A long text is cut, and a digest distinguishes it from
+/// others with the same begin.
 pub fn truncate(text: String) -> String {
     if text.len() <= MAX_KEY_OCTETS {
         return text;
@@ -20,7 +20,7 @@ pub fn truncate(text: String) -> String {
     short.truncate(short.floor_char_boundary(READABLE_OCTETS));
     short.push('~');
     for octet in digest {
-        // A string takes whatever is written.
+        // Writing to a string cannot fail.
         let _ = write!(short, "{octet:02x}");
     }
     short
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_short_enough_stays_as_it_is() {
+    fn a_short_text_is_not_changed() {
         for text in ["", "1F4A9", &"é".repeat(MAX_KEY_OCTETS / 2)] {
             assert_eq!(truncate(text.to_owned()), text);
         }
@@ -47,7 +47,7 @@ mod tests {
             assert!(text.len() <= MAX_KEY_OCTETS, "{}", text.len());
             assert_eq!(truncate(text.clone()), *text);
         }
-        // A character is not cut in two.
+        // The cut does not split a character.
         assert!(truncate(["a", &long("")].concat()).starts_with("aé"));
     }
 }

@@ -1,4 +1,5 @@
-//! How much an account sends to one number, and to the numbers of one block, in an hour of the clock.
+//! Velocity limits: the messages of an account to one number or block of numbers in an hour of the
+//! clock.
 
 pub(crate) mod block;
 
@@ -10,25 +11,25 @@ use crate::refusal::Refusal;
 use crate::refusal::seconds;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-/// Numbers, and blocks, that are counted in an hour, each of an account. Further ones are not counted: a
-/// customer with a large campaign is not taken for a pump, and a pump that hides behind that has paid for as many first.
+/// Maximum number of counted numbers, and of blocks. Further ones are not counted in that hour, so
+/// a large campaign is not taken for abuse, and abuse must pay for a large campaign first.
 pub const MAX_COUNTED: usize = 500_000;
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// The limits of an operator; nothing is limited where nothing is set.
+/// The limits of an operator. `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct VelocityLimits {
-    /// Messages of an account to one number.
+    /// Maximum number of messages of an account to one number.
     pub per_recipient: Option<u32>,
-    /// Messages of an account to the numbers of one block.
+    /// Maximum number of messages of an account to the numbers of one block.
     pub per_block: Option<u32>,
-    /// For how long a block is paused for an account that sends more, milliseconds.
+    /// Duration of a pause of a block after its limit, milliseconds.
     pub pause_ms: i64,
 }
 
 impl VelocityLimits {
-    /// Returns whether anything is limited.
+    /// Returns `true` if any limit is set.
     pub fn are_set(&self) -> bool {
         self.per_recipient.is_some() || self.per_block.is_some()
     }
@@ -37,11 +38,11 @@ impl VelocityLimits {
 /// The decision on a send.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum VelocityVerdict {
-    /// It may go, and is counted.
-    Goes,
-    /// It may not.
+    /// The send is allowed and counted.
+    Allowed,
+    /// The send is refused.
     Refused(Refusal),
-    /// It may not, and the block is to be paused for the account.
+    /// The send is refused, and the block must be paused for the account.
     Pause(Block),
 }
 
@@ -51,14 +52,14 @@ pub struct Velocity {
     hour: i64,
     recipients: HashMap<(AccountId, Recipient), u32>,
     blocks: HashMap<(AccountId, Block), u32>,
-    /// Who was told of for what goes to one number.
+    /// The accounts whose limit for a number was logged in this hour.
     reported: HashSet<AccountId>,
-    /// Until when.
+    /// The end of each pause.
     paused: HashMap<(AccountId, Block), i64>,
 }
 
 impl Velocity {
-    /// Judges a send whole: it is counted for all of its recipients, or for none.
+    /// Decides on a send. It is counted for all of its recipients or for none.
     pub fn judge(
         &mut self,
         account: AccountId,
@@ -102,10 +103,10 @@ impl Velocity {
                 count(&mut self.blocks, (account, block), more);
             }
         }
-        VelocityVerdict::Goes
+        VelocityVerdict::Allowed
     }
 
-    /// Takes back what was counted for a send that was refused after all.
+    /// Takes back the count of a send that was refused later.
     pub fn take_back(&mut self, account: AccountId, recipients: &[Recipient]) {
         for &recipient in recipients {
             if let Some(count) = self.recipients.get_mut(&(account, recipient)) {
@@ -117,14 +118,13 @@ impl Velocity {
         }
     }
 
-    /// Returns whether that account is to be reported for its messages to one number: once in an hour. There is nothing to
-    /// pause:
-    /// until the hour is over, the number gets nothing more.
+    /// Returns `true` if the account must be reported for its messages to one number, which happens
+    /// once an hour. No pause is needed, since the number gets no further messages in that hour.
     pub fn report_once(&mut self, account: AccountId) -> bool {
         self.reported.insert(account)
     }
 
-    /// Says which blocks are paused, and until when. One that is not any more is counted from nothing.
+    /// Replaces the paused blocks. The count of a released block starts again.
     pub fn set_paused(&mut self, paused: HashMap<(AccountId, Block), i64>) {
         for key in self.paused.keys().filter(|key| !paused.contains_key(key)) {
             self.blocks.remove(key);
@@ -132,7 +132,7 @@ impl Velocity {
         self.paused = paused;
     }
 
-    /// Begins to count anew where another hour has begun.
+    /// Resets the counts at a new hour.
     fn begin_hour(&mut self, now_ms: i64) {
         let hour = now_ms.div_euclid(HOUR_MS);
         if hour != self.hour {
@@ -143,7 +143,7 @@ impl Velocity {
         }
     }
 
-    /// The refusal of what goes to a block that is paused. When the pause is over it is counted from nothing.
+    /// Returns the refusal of a paused block. After the pause its count starts again.
     fn pause_of(&mut self, account: AccountId, block: Block, now_ms: i64) -> Option<Refusal> {
         let until_ms = *self.paused.get(&(account, block))?;
         if until_ms <= now_ms {
@@ -155,7 +155,7 @@ impl Velocity {
     }
 }
 
-/// How a send to a block is refused that is paused until then.
+/// Returns the refusal of a block that is paused until `until_ms`.
 pub fn paused(block: Block, until_ms: i64, now_ms: i64) -> Refusal {
     Refusal::BlockPaused {
         block,

@@ -1,28 +1,28 @@
-//! The prepaid wallet: six components, the order in which they pay, and where a refund goes.
+//! The prepaid wallet: six components, the order of charges, and the target of refunds.
 
 use crate::money::Money;
 use std::fmt;
 use std::str::FromStr;
 
-/// One of the six pockets of a wallet, in the order in which they are drawn from.
+/// A component of a wallet. Components are charged in this order.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Component {
-    /// Promotional credit: spent first.
+    /// Promotional credit, which is charged first.
     PromoBonus,
     /// Bonus for volume.
     VolumeBonus,
-    /// Bonus on bought SMS credit.
+    /// Bonus on purchased SMS credit.
     SmsBonus,
-    /// Bought SMS credit: what a credit goes to by default.
+    /// Purchased SMS credit, the default component of a credit.
     SmsWallet,
     /// Main balance.
     MainBalance,
-    /// Credit that every product can spend: spent last.
+    /// Credit for all products, which is charged last.
     UniversalWallet,
 }
 
 impl Component {
-    /// All six, in draw order.
+    /// All components in the order of charges.
     pub const ALL: [Self; 6] = [
         Self::PromoBonus,
         Self::VolumeBonus,
@@ -32,7 +32,7 @@ impl Component {
         Self::UniversalWallet,
     ];
 
-    /// The name in the interface, the database and the commands.
+    /// Returns the name in the API, the database and the commands.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::PromoBonus => "promo_bonus",
@@ -44,7 +44,7 @@ impl Component {
         }
     }
 
-    /// The component of that name.
+    /// Returns the component of a name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
@@ -52,22 +52,22 @@ impl Component {
     }
 }
 
-/// An amount per component: a wallet's balances, or what a message drew from it.
+/// An amount for each component: the balances of a wallet, or the charge of a message.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Purse([Money; 6]);
 
 impl Purse {
-    /// Returns the balance of one component.
+    /// Returns the amount of one component.
     pub const fn get(&self, component: Component) -> Money {
         self.0[component as usize]
     }
 
-    /// Adds to one component; a negative amount takes away.
+    /// Adds an amount to one component. It may be negative.
     pub fn add(&mut self, component: Component, amount: Money) {
         self.0[component as usize] += amount;
     }
 
-    /// The components that hold something, in draw order.
+    /// Returns the components with an amount in the order of charges.
     pub fn parts(&self) -> impl Iterator<Item = (Component, Money)> + '_ {
         Component::ALL
             .into_iter()
@@ -75,12 +75,12 @@ impl Purse {
             .filter(|(_, amount)| !amount.is_zero())
     }
 
-    /// All components together.
+    /// Returns the sum of all components.
     pub fn total(&self) -> Money {
         self.0.into_iter().sum()
     }
 
-    /// Which components pay `cost`, in draw order; `None` when all of them together cannot.
+    /// Returns how `cost` is charged to the components in order, or `None` if the sum is too low.
     pub fn draw(&self, cost: Money) -> Option<Purse> {
         let mut rest = cost;
         let mut drawn = Purse::default();
@@ -92,17 +92,18 @@ impl Purse {
         rest.is_zero().then_some(drawn)
     }
 
-    /// Takes what was drawn.
+    /// Subtracts a charge.
     pub fn pay(&mut self, drawn: &Purse) {
         for (component, amount) in drawn.parts() {
             self.add(component, -amount);
         }
     }
 
-    /// Where a refund of `amount` goes, when this purse was drawn and `refunded` went back already.
+    /// Returns how a refund of `amount` is distributed, if this purse was charged and `refunded`
+    /// was refunded already.
     ///
-    /// The component drawn last gets its money back first, until each has what it gave. The part that exceeds
-    /// the rest of the draw is not refunded: nobody gets back more than was paid.
+    /// The component charged last is refunded first. No component gets more than it was charged,
+    /// and any excess is not refunded.
     #[must_use]
     pub fn refund(&self, refunded: &Purse, amount: Money) -> Purse {
         let mut rest = amount;
@@ -117,7 +118,7 @@ impl Purse {
     }
 }
 
-/// `sms_bonus:500,sms_wallet:60000`: how a message keeps what paid it. Empty when nothing did.
+/// The stored form: `sms_bonus:500,sms_wallet:60000`, empty without amounts.
 impl fmt::Display for Purse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, (component, amount)) in self.parts().enumerate() {
@@ -128,7 +129,7 @@ impl fmt::Display for Purse {
     }
 }
 
-/// A text is not what a purse is written as.
+/// The text is not a purse.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not amounts by wallet component")]
 pub struct NotPurse;

@@ -1,5 +1,6 @@
-//! Numbers against the newest release of `phonenumbers`, the Python port of libphonenumber. `tests/numbers/install` puts it
-//! into `target/numbers`; `OGENE_NUMBERS` names another directory.
+//! Compares numbers with the newest release of `phonenumbers`, the Python port of libphonenumber.
+//! `tests/numbers/install` installs it into `target/numbers`, or `OGENE_NUMBERS` names its
+//! directory.
 
 #[cfg(test)]
 mod tests {
@@ -9,8 +10,8 @@ mod tests {
     use std::path::{Path, PathBuf};
     use std::process::Command;
 
-    /// The operators whose prefixes are compared, as phonenumbers and as the number plan call them. Both have more, of
-    /// which the sources disagree.
+    /// The operators whose prefixes are compared, by their names in phonenumbers and in the number
+    /// plan. Sources disagree about others.
     const OPERATORS: [(&str, &str); 4] = [
         ("MTN", "mtn"),
         ("Airtel", "airtel"),
@@ -18,7 +19,7 @@ mod tests {
         ("9mobile", "t2"),
     ];
 
-    /// The version of phonenumbers, and its mobile beginnings with their operators.
+    /// Returns the version of phonenumbers, and its mobile prefixes with their operators.
     fn newest() -> (String, BTreeMap<String, String>) {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let installed = env::var_os("OGENE_NUMBERS").map(PathBuf::from);

@@ -1,11 +1,11 @@
-//! This test counts the allocations of each case that the benchmark measures. A number that rises needs a reason.
+//! A count of the allocations of each measured case. A higher number needs a reason.
 
 mod cases;
 
 use cases::Measure;
 use std::hint::black_box;
 
-/// A line for each case.
+/// A report with one line for each case.
 #[derive(Default)]
 struct Allocations(Vec<String>);
 

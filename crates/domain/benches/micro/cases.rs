@@ -1,4 +1,4 @@
-//! The measured cases, for time and for allocations alike.
+//! The measured cases, for time and allocations.
 
 mod sending;
 
@@ -19,7 +19,7 @@ pub(crate) trait Measure {
 /// A page of ordinary text.
 const PLAIN: &str = "Dear customer, your order 10482 has left our shop in Yaba and reaches you \
     tomorrow before noon. Call 0803 123 4567 to change the address. Thank you.";
-/// A page as people write it: quotes, a dash, the naira, letters with hooks and tones, an emoji.
+/// A typical page with quotes, a dash, the naira sign, letters with hooks and tones, and an emoji.
 const WRITTEN: &str = "Ẹ káàbọ̀! “Big sale” – up to ₦5,000 off everything in the shop… Don’t miss it 🎉 \
     this Saturday, 10am – 4pm. Ọjà tuntun has come.";
 /// A one-time password.
@@ -54,7 +54,7 @@ fn texts(to: &mut impl Measure) {
     }
 }
 
-/// The check of a token before its look-up: a malformed token gets no further.
+/// The check of a token before its lookup.
 fn tokens(to: &mut impl Measure) {
     let made = token::make(&[7; token::RANDOM_BYTES]).unwrap_or_default();
     let altered = made.replace("ogl_7", "ogl_8");
@@ -71,7 +71,7 @@ fn tokens(to: &mut impl Measure) {
     to.case("token: hash", || token::hash(black_box(&made)));
 }
 
-/// Local forms, as they are pasted from a list of contacts; no number comes twice.
+/// A list of different numbers in local form.
 fn list(count: usize) -> String {
     let numbers: Vec<String> = (0..count)
         .map(|index| format!("0803{:07}", index * 7_919 % 10_000_000))
@@ -105,8 +105,8 @@ fn content(to: &mut impl Measure) {
     });
 }
 
-/// The whole decision about a send, up to what needs the database. The fields are used up by it, so they
-/// are copied each time.
+/// The whole decision on a send, without the checks that need the database. It consumes the fields,
+/// so they are copied each time.
 fn accept(to: &mut impl Measure) {
     let (customer, rules, prohibited) = (customer(), rules(), Prohibited::default());
     for count in [1, 1_000, 100_000] {

@@ -1,5 +1,5 @@
-//! How long the decisions about a send take: `cargo bench -p domain`, or in short
-//! `cargo bench -p domain -- --quick`. The allocations of the same cases are a test: `allocations.rs`.
+//! Benchmarks of the decisions on a send: `cargo bench -p domain`, or faster `cargo bench -p domain
+//! -- --quick`. A test counts the allocations of the same cases (`allocations.rs`).
 
 mod cases;
 

@@ -1,22 +1,22 @@
-//! Which attempts are kept for the operator, and what of an answer is.
+//! The record of attempts for the operator.
 
 use super::AfterAttempt;
 use std::fmt::Write;
 
-/// How much is kept of the start of an answer, bytes.
+/// Maximum number of bytes of an answer that are kept.
 pub const MAX_ANSWER_BYTES: usize = 256;
 
-/// Returns whether an attempt is kept, by its number (from 1) and the next step: a success at once is not.
+/// Returns `true` if an attempt is recorded. An immediate success is not.
 pub const fn is_kept(attempt: i64, next: AfterAttempt) -> bool {
     attempt > 1 || !matches!(next, AfterAttempt::Done)
 }
 
-/// The start of an answer as a line that no terminal takes for anything but text.
+/// Returns the begin of an answer as a single line without control characters.
 pub fn shown(answer: &[u8]) -> String {
     let start = &answer[..answer.len().min(MAX_ANSWER_BYTES)];
     let mut line = String::with_capacity(start.len());
     for sign in String::from_utf8_lossy(start).chars() {
-        if sign.is_control() || turns(sign) {
+        if sign.is_control() || is_invisible(sign) {
             // Writing to a string cannot fail.
             let _ = write!(line, "{}", sign.escape_default());
         } else {
@@ -26,8 +26,8 @@ pub fn shown(answer: &[u8]) -> String {
     line
 }
 
-/// Returns whether a character is invisible, but changes how others are shown.
-fn turns(sign: char) -> bool {
+/// Returns `true` for invisible characters that change how others are shown.
+fn is_invisible(sign: char) -> bool {
     matches!(sign, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FEFF}')
 }
 
@@ -37,7 +37,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_went_well_at_once_is_not_kept_and_everything_else_is() {
+    fn only_an_immediate_success_is_not_recorded() {
         let retry = AfterAttempt::Retry { at_ms: 7 };
         for (attempt, next, kept) in [
             (1, AfterAttempt::Done, false),

@@ -4,11 +4,11 @@ use std::time::SystemTime;
 
 const MS_PER_SECOND: i64 = 1000;
 
-/// The moment that a header names, in Unix milliseconds: so many seconds from now, or a date.
+/// Returns the time of a header in Unix milliseconds. The header has seconds from now, or a date.
 pub(super) fn read(text: &str, now_ms: i64) -> Option<i64> {
     let text = text.trim();
     if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) {
-        // More digits than an integer holds mean very long; the caller limits it.
+        // More digits than an integer has mean a very long time, which the caller limits.
         let seconds: i64 = text.parse().unwrap_or(i64::MAX);
         return Some(now_ms.saturating_add(seconds.saturating_mul(MS_PER_SECOND)));
     }

@@ -1,7 +1,7 @@
-//! Signatures of callbacks, as Standard Webhooks has them: HMAC-SHA256 of id, time and body, with a secret that
-//! the receiver knows.
+//! Signatures of callbacks by Standard Webhooks: HMAC-SHA256 of id, time and body with a shared
+//! secret.
 //!
-//! While a secret is exchanged for another, both sign, so that the receiver may change over at any moment.
+//! During a rotation both secrets sign, so that the receiver may change over at any time.
 
 use crate::ids::MessageId;
 use crate::number::recipient::Recipient;
@@ -13,18 +13,18 @@ use std::fmt::{self, Write};
 use std::ops::RangeInclusive;
 
 const PREFIX: &str = "whsec_";
-/// Bytes of a secret.
+/// Allowed size of a secret in bytes.
 const BYTES: RangeInclusive<usize> = 24..=64;
-/// Bytes of a secret that we make.
+/// Size of a generated secret in bytes.
 pub const RANDOM_BYTES: usize = 32;
-/// Most secrets of an account that sign at a time: each makes the header longer.
+/// Maximum number of valid secrets of an account. Each makes the header longer.
 pub const MAX_SECRETS: usize = 4;
 
 /// A key that signs callbacks.
 #[derive(Clone, Eq, PartialEq)]
 pub struct Secret(Vec<u8>);
 
-/// It is never shown by accident.
+/// The secret is never shown.
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(…)")
@@ -32,30 +32,30 @@ impl fmt::Debug for Secret {
 }
 
 impl Secret {
-    /// Makes a secret from random bytes.
+    /// Creates a secret from random bytes.
     pub fn make(random: &[u8; RANDOM_BYTES]) -> Self {
         Self(random.to_vec())
     }
 
-    /// Reads `whsec_` and the base64 of 24 to 64 bytes.
+    /// Parses `whsec_` and the base64 of 24 to 64 bytes.
     pub fn read(text: &str) -> Option<Self> {
         let bytes = BASE64_STANDARD.decode(text.strip_prefix(PREFIX)?).ok()?;
         BYTES.contains(&bytes.len()).then_some(Self(bytes))
     }
 
-    /// The form in which the receiver gets it, and in which it is kept.
+    /// Returns the text form of the secret, for storage and for the receiver.
     pub fn text(&self) -> String {
         format!("{PREFIX}{}", BASE64_STANDARD.encode(&self.0))
     }
 
-    /// Returns an id that does not give the secret away: only its owner can compute it.
+    /// Returns an id from which the secret cannot be computed.
     pub fn id(&self) -> String {
         format!("sec_{}", hex(&Sha256::digest(self.text())[..8]))
     }
 
-    /// One signature, with its version.
+    /// Returns one signature with its version.
     fn sign(&self, id: &str, at_s: i64, body: &str) -> String {
-        // An HMAC takes keys of any length, so there is always one.
+        // An HMAC accepts keys of any length, so this never fails.
         let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(&self.0) else {
             return String::new();
         };
@@ -64,34 +64,34 @@ impl Secret {
     }
 }
 
-/// A secret with the time for which it signs.
+/// A secret and the end of its validity.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Signing {
     /// The secret.
     pub secret: Secret,
-    /// When it ends, Unix milliseconds; `None` for the one that has not been replaced.
+    /// The end of its validity, Unix milliseconds, or `None` if it was not replaced.
     pub ends_at_ms: Option<i64>,
 }
 
 impl Signing {
-    /// Returns whether it signs at that moment.
+    /// Returns `true` if the secret is valid at that time.
     pub fn is_valid(&self, now_ms: i64) -> bool {
         self.ends_at_ms.is_none_or(|ends_at_ms| now_ms < ends_at_ms)
     }
 }
 
-/// The values of the headers that make a callback a signed one.
+/// The headers of a signed callback.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Signed {
-    /// `webhook-id`: the same for all attempts.
+    /// `webhook-id`, the same for all attempts.
     pub id: String,
-    /// `webhook-timestamp`: when this attempt was made, Unix seconds.
+    /// `webhook-timestamp`, the time of this attempt in Unix seconds.
     pub at_s: i64,
-    /// `webhook-signature`: one for each secret, with spaces between them.
+    /// `webhook-signature`, one for each secret, separated by spaces.
     pub signature: String,
 }
 
-/// Signs a callback with each of the secrets that is valid now; `None` where none is.
+/// Signs a callback with each valid secret. Returns `None` if there is none.
 pub fn sign(
     secrets: &[Signing],
     message: MessageId,
@@ -111,7 +111,8 @@ pub fn sign(
     })
 }
 
-/// Names the callback of a recipient. Headers are logged more readily than bodies, so the number is not in it.
+/// Returns the id of the callback of a recipient. It hides the number, since headers are logged
+/// more often than bodies.
 fn id(message: MessageId, recipient: Recipient) -> String {
     let named = format!("{message} {recipient}");
     format!("msg_{}", hex(&Sha256::digest(named)[..16]))
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_shown_by_its_id_alone() {
+    fn a_secret_is_only_shown_by_its_id() {
         insta::assert_snapshot!(secret(9).id(), @"sec_f214e55925e21b4c");
         assert_ne!(secret(9).id(), secret(8).id());
         assert_eq!(

@@ -1,41 +1,41 @@
-//! Which runs of letters and digits can be a code, and which are an amount, a date, a time, a phone or
-//! account number, a USSD code, a part of an address and so on.
+//! Distinguishes codes from other runs of letters and digits: amounts, dates, times, phone and
+//! account numbers, USSD codes, parts of addresses and others.
 
 use super::phrase::{Words, is_one_of};
 use std::ops::Range;
 
-/// How many letters and digits a code has.
+/// Number of letters and digits of a code.
 const CODE_LENGTH: std::ops::RangeInclusive<usize> = 4..=8;
-/// From this many digits on, groups of digits are a phone, account, meter or card number.
+/// Number of digits from which groups form a phone, account, meter or card number.
 const LONG_NUMBER: usize = 9;
-/// Currencies that stand before an amount without a space.
+/// Currencies that precede an amount without a space.
 const CURRENCIES: &str = "n ngn usd gbp rs";
-/// Units that stand after a quantity or a time without a space.
+/// Units that follow a quantity or a time without a space.
 const UNITS: &str = "k m b g l x kg gb mb tb kb km cm mm ml cl hp kv kva kwh sqm mah am pm h hr \
     hrs min mins sec secs day days wks st nd rd th naira pcs";
-/// Words that may stand right before a code: `use 482913`.
+/// Words that may directly precede a code: `use 482913`.
 const BEFORE_CODE: &str = "is code codes otp pin passcode password pass token use using enter \
     input type provide submit quote with as be are share disclose p";
-/// Words that say of a number after them, even after a colon, that it is something else: `Room: 1204`.
+/// Words whose number is no code, even after a colon: `Room: 1204`.
 const NO_CODE_AFTER: &str = "amount amt bal balance total fee fees price cost due levy dues room \
     seat hall gate plot block flat house shop ref reference rrn rrr id no number acct acc ac \
     card invoice order ticket time date tel call phone units points score serial terminal \
     booking pickup table";
-/// Words that may follow a code; before any other, a number counts something: `1250 outlets`.
+/// Words that may follow a code. Before any other word a number is a quantity: `1250 outlets`.
 const AFTER_CODE: &str = "is to as for and or if it this do dont don will expires valid in on at \
     within your the by when before please kindly now never not use with into one login \
     verification code thanks thank regards enter call expire";
 /// Words of advertising.
 const OFFERS: &str = "promo discount coupon voucher off offer offers refer referral invite";
 
-/// Something that has the length and the looks of a code.
+/// A run with the length and form of a code.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Code {
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// All that could be a code, judged by itself and by the characters that touch it.
+/// Returns all runs that may be a code by themselves and by the adjacent characters.
 pub(super) fn candidates(text: &str) -> Vec<Code> {
     let mut codes = Vec::new();
     let mut words = Words::of(text).peekable();
@@ -53,8 +53,8 @@ pub(super) fn candidates(text: &str) -> Vec<Code> {
     codes
 }
 
-/// Returns the likely codes among those that no code word names: not in an offer, not a year or a round sum, and
-/// between words that go with a code.
+/// Returns the likely codes without an assignment by a code word. They are not in an offer, are no
+/// year or round amount, and are between words that go with a code.
 pub(super) fn likely(codes: Vec<Code>, text: &str) -> Vec<Code> {
     if is_offer(text) {
         return Vec::new();
@@ -93,7 +93,7 @@ impl Code {
         }
     }
 
-    /// `Hi Tunde 482913 is your OTP`.
+    /// Returns `true` for `Hi Tunde 482913 is your OTP`.
     fn begins_a_statement(&self, text: &str) -> bool {
         text[self.end..].starts_with(" is ")
     }
@@ -115,13 +115,13 @@ fn cut_last_word(text: &str) -> (&str, &str, &str) {
     (rest, word, between)
 }
 
-/// Returns whether a group of digits goes on with the next: `0803 123 4567`, `12-05-2026`.
+/// Returns `true` if a group of digits continues with the next one: `0803 123 4567`, `12-05-2026`.
 fn continues(text: &str, groups: &[Range<usize>], next: &Range<usize>) -> bool {
     let end = groups.last().map_or(0, |group| group.end);
     matches!(&text[end..next.start], " " | "-" | "." | " - ") && is_number(&text[next.clone()])
 }
 
-/// The codes in groups of digits that belong together.
+/// Returns the codes in groups of digits that belong together.
 fn from_groups(text: &str, groups: &[Range<usize>]) -> Vec<Code> {
     let (first, last) = (&groups[0], &groups[groups.len() - 1]);
     let whole = Code {
@@ -154,7 +154,7 @@ fn from_groups(text: &str, groups: &[Range<usize>]) -> Vec<Code> {
     each.filter(|code| is_code(text, code)).collect()
 }
 
-/// A code of letters and digits.
+/// Returns a code of letters and digits.
 fn mixed(text: &str, word: &Range<usize>) -> Option<Code> {
     let code = Code {
         start: word.start,
@@ -169,7 +169,7 @@ fn is_code(text: &str, code: &Code) -> bool {
     CODE_LENGTH.contains(&(code.end - code.start)) && touches_nothing(text, code)
 }
 
-/// Returns whether the characters right before and after leave it a word by itself.
+/// Returns `true` if the adjacent characters leave the run a word of its own.
 fn touches_nothing(text: &str, code: &Code) -> bool {
     let (before, after) = (&text[..code.start], &text[code.end..]);
     touches_nothing_before(before) && touches_nothing_after(after)
@@ -229,7 +229,7 @@ fn is_number(word: &str) -> bool {
     word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `N5000`, `10GB`, `1030hrs`.
+/// Returns `true` for `N5000`, `10GB` and `1030hrs`.
 fn is_amount_or_quantity(word: &str) -> bool {
     let unit = word.trim_start_matches(|c: char| c.is_ascii_digit());
     let currency = word.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -240,17 +240,18 @@ fn is_year(number: &str) -> bool {
     number.len() == 4 && (number.starts_with("19") || number.starts_with("20"))
 }
 
-/// A sum of money without its sign, more often than a code.
+/// Returns `true` for a round number, which is more often an amount than a code.
 fn is_round(number: &str) -> bool {
     number.ends_with("00") && number.len() <= 5 || number.ends_with("000")
 }
 
-/// Returns whether the text offers something: its code is then one for a discount.
+/// Returns `true` if the text is an offer, whose code is for a discount.
 fn is_offer(text: &str) -> bool {
     Words::of(text).any(|word| is_one_of(&text[word], OFFERS))
 }
 
-/// Capitals and digits that are not a name with a number after it: `A7K9Q2` and `KD48291`, not `SAVE20`.
+/// Returns `true` for upper-case letters mixed with digits: `A7K9Q2` and `KD48291`, but not
+/// `SAVE20`.
 fn is_likely_mixed(word: &str) -> bool {
     let letters_first = word.bytes().take_while(u8::is_ascii_alphabetic).count();
     let digits_after = word

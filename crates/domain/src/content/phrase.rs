@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-/// How many octets may stand between two words of a phrase: enough for a curly apostrophe.
+/// Maximum number of octets between two words of a phrase. A curly apostrophe has three.
 const MAX_BETWEEN: usize = 3;
 
-/// The runs of ASCII letters and digits in a text, as ranges of octets.
+/// Iterates over the runs of ASCII letters and digits in a text, as ranges of octets.
 pub(super) struct Words<'a> {
     octets: &'a [u8],
     at: usize,
@@ -48,7 +48,7 @@ pub(super) struct Phrase {
 }
 
 impl Phrase {
-    /// The phrase as it was spelled; `None` when it has no word.
+    /// Parses a phrase. Returns `None` if it has no word.
     pub(super) fn new(spelled: &str) -> Option<Self> {
         let words: Vec<String> = Words::of(spelled)
             .map(|word| spelled[word].to_owned())
@@ -64,12 +64,12 @@ impl Phrase {
         &self.spelled
     }
 
-    /// Its first letter or digit, in lower case.
+    /// Returns the first letter or digit in lower case.
     pub(super) fn initial(&self) -> u8 {
         self.words[0].as_bytes()[0].to_ascii_lowercase()
     }
 
-    /// Where the phrase ends in the text, if it begins with this word of it.
+    /// Returns the end of the phrase in the text, if it begins at this word.
     pub(super) fn end_of_match(&self, text: &str, first: &Range<usize>) -> Option<usize> {
         if !text[first.clone()].eq_ignore_ascii_case(&self.words[0]) {
             return None;
@@ -92,7 +92,7 @@ impl Phrase {
     }
 }
 
-/// Returns whether a word is in a list of words with spaces between, in any case.
+/// Returns `true` if a list of words separated by spaces contains a word in any case.
 pub(super) fn is_one_of(word: &str, list: &str) -> bool {
     list.split(' ').any(|one| one.eq_ignore_ascii_case(word))
 }

@@ -1,11 +1,11 @@
-//! A leg that waits and is not to be sent any more.
+//! The cancellation of a waiting leg.
 
 use super::ending::{failed, not_delivered, quiet};
 use super::state::{Delivery, DeliveryStatus, Refund, Terms, Transition};
 use crate::leg::Leg;
 
-/// A recipient of whom nothing was submitted gets the whole charge back, whatever the gateway promises. A second leg that is
-/// cancelled was never taken, so what was reserved for it goes back with the end of the first.
+/// Cancels a leg. A recipient without any submit gets its whole charge back, whatever the terms.
+/// The reserve of a cancelled second leg is refunded at the end of the first.
 pub(super) fn cancelled(mut delivery: Delivery, terms: Terms, leg: Leg) -> Option<Transition> {
     if delivery.status.is_final() || delivery.doubts(leg) {
         return None;

@@ -1,9 +1,9 @@
-//! The ends of a recipient, and the changes that end nothing.
+//! Final changes of a recipient, and changes without money and callback.
 
 use super::state::{Delivery, DeliveryStatus, Refund, Terms, Transition};
 use crate::leg::Leg;
 
-/// A change that moves no money and makes no callback.
+/// Returns a change without refund and callback, or `None` if nothing changed.
 pub(super) fn quiet(before: &Delivery, delivery: Delivery) -> Option<Transition> {
     (*before != delivery).then_some(Transition {
         delivery,
@@ -38,7 +38,7 @@ pub(super) fn failed(
     Some(not_delivered(delivery, terms))
 }
 
-/// A bad end, with what goes back for it.
+/// Returns the change of an undelivered recipient, with its refund.
 pub(super) fn not_delivered(delivery: Delivery, terms: Terms) -> Transition {
     let refund = if terms.refund_undelivered {
         Some(Refund::Charge)

@@ -1,10 +1,11 @@
-//! Pages that a receipt was taken to be about before their response named them.
+//! Correction of receipts that were assigned to pages before the response named them.
 
 use super::state::Delivery;
 use crate::leg::Leg;
 use crate::page_set::PageSet;
 
-/// All at once, or of two that change places one would be lost. There are no more of them than before, so nothing ends.
+/// Replaces all pages at once, because two of them may swap. There are no more pages than before,
+/// so nothing ends.
 pub(super) fn pages_named(
     mut delivery: Delivery,
     leg: Leg,
@@ -31,15 +32,15 @@ mod tests {
     const SENT: E = E::Submitted { leg: Leg::First };
 
     #[test]
-    fn pages_that_were_guessed_are_those_that_the_response_names() {
+    fn a_response_corrects_guessed_pages() {
         let table: [(&[(i64, i64)], u64); 8] = [
             (&[(1, 1)], 0b001),
             (&[(1, 2)], 0b010),
             (&[(1, 3), (2, 2)], 0b110),
-            // Two that change places.
+            // Two pages swap.
             (&[(1, 2), (2, 1)], 0b011),
             (&[(1, 2), (2, 3)], 0b110),
-            // Two that are one page.
+            // Two guesses are the same page.
             (&[(1, 2), (2, 2)], 0b010),
             (&[(1, 3), (2, 3)], 0b100),
             (&[], 0),

@@ -5,9 +5,9 @@ use crate::named_enum;
 use crate::page_set::PageSet;
 
 named_enum! {
-    /// Where the delivery to a recipient stands, as stored.
+    /// The status of a recipient, as stored.
     pub enum DeliveryStatus {
-        /// Taken by the carrier; no final outcome yet.
+        /// Accepted by the carrier, without a final status.
         Sent = "sent",
         /// Written to a connection, without a known response.
         InDoubt = "in_doubt",
@@ -15,25 +15,25 @@ named_enum! {
         Delivered = "delivrd",
         /// The carrier reports that it was not delivered.
         Undelivered = "undeliv",
-        /// Validity passed, or no receipt in time.
+        /// The validity is over, or no receipt came in time.
         Expired = "expired",
-        /// Refused by the carrier.
+        /// Rejected by the carrier.
         Rejected = "rejectd",
-        /// Anything else that will not be delivered.
+        /// Not deliverable for any other reason.
         Failed = "failed",
     }
 }
 
-/// The word of the interface for a recipient without a final outcome.
+/// The name in the API for a recipient without a final status.
 pub const PENDING: &str = "sent awaiting status";
 
 impl DeliveryStatus {
-    /// Returns whether this is an outcome.
+    /// Returns `true` if the status is final.
     pub const fn is_final(self) -> bool {
         !matches!(self, Self::Sent | Self::InDoubt)
     }
 
-    /// The word of the interface (section 2.4).
+    /// Returns the name of the status in the API (section 2.4).
     pub const fn outside(self) -> &'static str {
         match self {
             Self::Sent | Self::InDoubt => PENDING,
@@ -47,24 +47,24 @@ impl DeliveryStatus {
 /// The state of one recipient.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Delivery {
-    /// Where it stands.
+    /// The status.
     pub status: DeliveryStatus,
     /// The last leg that was submitted.
     pub leg: Option<Leg>,
-    /// Bit 0: the first leg failed; bit 1: the second did.
+    /// The failed legs: bit 0 for the first, bit 1 for the second.
     pub failed_legs: i64,
-    /// Pages of a leg.
+    /// The number of pages of a leg.
     pub pages: i64,
     /// The delivered pages, by leg.
     pub delivered_pages: [PageSet; 2],
-    /// The pages in doubt, by leg: it is not known whether a carrier has them.
+    /// The pages in doubt, by leg.
     pub doubted_pages: [PageSet; 2],
-    /// Expired because the wait ended, not because a carrier reported it.
+    /// `true` if we expired the recipient because no receipt came.
     pub gave_up: bool,
 }
 
 impl Delivery {
-    /// A recipient of which nothing has been submitted yet.
+    /// Returns the state of a recipient without any submit.
     pub const fn unsent(pages: i64) -> Self {
         Self {
             status: DeliveryStatus::Sent,
@@ -77,12 +77,12 @@ impl Delivery {
         }
     }
 
-    /// Returns whether pages of that leg are in doubt.
+    /// Returns `true` if pages of that leg are in doubt.
     pub const fn doubts(&self, leg: Leg) -> bool {
         !self.doubted_pages[leg.index()].is_empty()
     }
 
-    /// The first page of a leg that stays in doubt after these events.
+    /// Returns the first page of a leg that is still in doubt after these events.
     pub fn doubted_page(&self, leg: Leg, events: &[DeliveryEvent]) -> Option<i64> {
         let ended = events.iter().filter_map(|event| event.ends_doubt());
         let of_leg = ended.filter(|(of, _)| *of == leg);
@@ -92,11 +92,11 @@ impl Delivery {
         left.first()
     }
 
-    /// Returns the event of a response that names pages of a leg which receipts were taken to be about: each as it was
-    /// guessed, and as it is.
+    /// Returns the event of a response whose message ids differ from the guesses of earlier
+    /// receipts. `pages` has the guessed and the real page of each receipt.
     pub fn named(&self, leg: Leg, pages: &[(i64, i64)]) -> Option<DeliveryEvent> {
         let delivered = self.delivered_pages[leg.index()];
-        // A guess at a page that was not delivered has only ended a doubt.
+        // A guess at a page that was not delivered has only ended its doubt.
         let wrong = pages
             .iter()
             .filter(|(guessed, page)| guessed != page && delivered.contains(*guessed));
@@ -120,14 +120,14 @@ impl Delivery {
         self.failed_legs & leg.bit() != 0
     }
 
-    /// These pages of a leg are in doubt no longer.
+    /// Ends the doubt of these pages of a leg.
     pub(super) fn end_doubt(&mut self, leg: Leg, pages: PageSet) {
         let doubted = &mut self.doubted_pages[leg.index()];
         *doubted = doubted.without(pages);
         self.recompute_status();
     }
 
-    /// Without a final status it is in doubt as long as a page is.
+    /// Sets the status to in doubt while a page is, unless it is final.
     pub(super) fn recompute_status(&mut self) {
         if !self.status.is_final() {
             self.status = if self.doubted_pages == [PageSet::EMPTY; 2] {
@@ -138,73 +138,73 @@ impl Delivery {
         }
     }
 
-    /// An outcome ends all doubt.
+    /// Sets a final status, which ends all doubt.
     pub(super) fn end(&mut self, status: DeliveryStatus) {
         self.status = status;
         self.doubted_pages = [PageSet::EMPTY; 2];
     }
 }
 
-/// The promises of the message's gateway.
+/// The terms of the message's gateway.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Terms {
-    /// The charge goes back when the recipient is not delivered.
+    /// `true` if the charge of an undelivered recipient is refunded.
     pub refund_undelivered: bool,
-    /// A second leg follows where the first fails (`dual-backup`).
+    /// `true` if a second leg follows a failed first one (`dual-backup`).
     pub two_legs: bool,
 }
 
 /// An event of a recipient.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum DeliveryEvent {
-    /// The carrier took all pages of a leg.
+    /// The carrier accepted all pages of a leg.
     Submitted {
-        /// Which leg.
+        /// The leg.
         leg: Leg,
     },
     /// A leg was written to a connection, and its outcome is unknown.
     Doubted {
-        /// Which leg.
+        /// The leg.
         leg: Leg,
     },
-    /// A receipt that is not final: the carrier has that page.
+    /// An intermediate receipt, which proves that the carrier has the page.
     Acknowledged {
-        /// Which leg.
+        /// The leg.
         leg: Leg,
-        /// Which page, counted from 1.
+        /// The page, counted from 1.
         page: i64,
     },
-    /// A receipt reports that a page of a leg is delivered.
+    /// A receipt reports the delivery of a page.
     PageDelivered {
-        /// Which leg.
+        /// The leg.
         leg: Leg,
-        /// Which page, counted from 1.
+        /// The page, counted from 1.
         page: i64,
     },
-    /// Pages that receipts said were delivered are others: only the response tells which.
+    /// The response shows that receipts were assigned to the wrong pages.
     PagesNamed {
-        /// Which leg.
+        /// The leg.
         leg: Leg,
-        /// The pages that they were taken for.
+        /// The guessed pages.
         guessed: PageSet,
-        /// The pages that they are.
+        /// The real pages.
         named: PageSet,
     },
-    /// A leg has come to a bad end.
+    /// A leg has failed.
     Failed {
-        /// Which leg.
+        /// The leg.
         leg: Leg,
-        /// Which end.
+        /// The final status.
         status: DeliveryStatus,
     },
-    /// A leg that waits is not to be sent any more.
+    /// A waiting leg must not be sent any more.
     Cancelled {
-        /// Which leg.
+        /// The leg.
         leg: Leg,
     },
-    /// The second leg was put back unsent: it was noted as submitted when it was claimed.
+    /// The second leg was put back unsent. Its claim had recorded it as submitted.
     PutBack,
-    /// No outcome in time.
+    /// No final status came in time.
     GaveUp,
 }
 
@@ -225,10 +225,10 @@ impl DeliveryEvent {
     }
 }
 
-/// The amount that goes back to the wallet.
+/// The refund.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Refund {
-    /// All that the recipient was charged.
+    /// The whole charge of the recipient.
     Charge,
     /// The reserve for a second leg that was never submitted.
     Reserve,
@@ -237,12 +237,12 @@ pub enum Refund {
 /// The result of an event.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Transition {
-    /// The delivery after it.
+    /// The new state of the recipient.
     pub delivery: Delivery,
     /// The refund, if any.
     pub refund: Option<Refund>,
-    /// The customer is called back with the outcome.
+    /// `true` if the customer gets a callback.
     pub callback: bool,
-    /// The second leg goes out now.
+    /// `true` if the second leg must be sent now.
     pub second_leg: bool,
 }

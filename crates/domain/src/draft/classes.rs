@@ -1,4 +1,4 @@
-//! Recipients by class: who carries them, what they read and what they pay.
+//! Groups of recipients with the same carrier, text and charge.
 
 use crate::gateway::{AppendSender, GatewayRules, Rulebook};
 use crate::ids::AccountId;
@@ -7,24 +7,24 @@ use crate::number::recipient::Recipient;
 use crate::refusal::Refusal;
 use crate::text::{Alphabet, Text};
 
-/// The recipients of one network: same carrier, same text, same charge.
+/// The recipients of one network, with the same carrier, text and charge.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Class {
-    /// Index of the preferred carrier in [`Rulebook::carriers`].
+    /// The index of the preferred carrier in [`Rulebook::carriers`].
     pub carrier: usize,
-    /// The sender ID is added to the text.
+    /// `true` if the sender ID is appended to the text.
     pub suffixed: bool,
-    /// Pages of the text.
+    /// The number of pages.
     pub pages: i64,
     /// The charge for one recipient.
     pub charge: Money,
-    /// The part of the charge that goes back when a second leg is never submitted.
+    /// The part of the charge that is refunded if a second leg is never submitted.
     pub reserve: Money,
-    /// Who they are, in the order of the request.
+    /// The recipients in the order of the request.
     pub recipients: Vec<Recipient>,
 }
 
-/// Sorts the recipients into classes by network, which settles carrier, suffix and charge of each.
+/// Groups the recipients by network, which determines carrier, suffix and charge.
 pub(super) fn classes(
     recipients: &[Recipient],
     text: &Text,
@@ -40,7 +40,7 @@ pub(super) fn classes(
         AppendSender::Hosted | AppendSender::All => text.with_sender(sender).page_count(),
     };
     let unicode = text.alphabet() == Alphabet::Ucs2;
-    // Networks are few.
+    // A linear search is fast enough, since networks are few.
     let mut by_network: Vec<(Option<u8>, Class)> = Vec::new();
     for &recipient in recipients {
         let network = rules.network_of(recipient);
@@ -73,16 +73,16 @@ pub(super) fn classes(
     by_network.into_iter().map(|(_, class)| class).collect()
 }
 
-/// The way to the recipients of one network.
+/// The route to one network.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Route {
-    /// Index of the preferred carrier in [`Rulebook::carriers`].
+    /// The index of the preferred carrier in [`Rulebook::carriers`].
     pub(super) carrier: usize,
-    /// `true` if the sender ID is added to the text.
+    /// `true` if the sender ID is appended to the text.
     pub(super) suffixed: bool,
 }
 
-/// Returns the preferred carrier of a network, and whether the sender ID is added for it.
+/// Returns the route to a network.
 pub(super) fn route(
     network: Option<u8>,
     append: AppendSender,
@@ -103,7 +103,7 @@ pub(super) fn route(
     Route { carrier, suffixed }
 }
 
-/// Returns the charge for the pages of one recipient, and the part of it that is kept for a second leg only.
+/// Returns the charge of one recipient, and the part of it that is reserved for a second leg.
 pub(super) fn charge(
     gateway: &GatewayRules,
     rules: &Rulebook,

@@ -1,4 +1,4 @@
-//! The fields of a send, and the checks of all but its recipients and its text, which every kind of send shares.
+//! The fields of a send, and the checks that all kinds of sends share.
 
 use crate::account::{Account, Environment, SenderId, SenderStatus};
 use crate::callback_url;
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// Longest `customer_reference`, in characters.
 pub const MAX_REFERENCE_CHARACTERS: usize = 255;
 
-/// The fields of a send as they came, from whatever part of the request; absent ones are `None`.
+/// The raw fields of a send, from any part of the request. A missing one is `None`.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct SendFields {
     /// Sender ID.
@@ -23,34 +23,33 @@ pub struct SendFields {
     pub gateway: Option<String>,
     /// The older way to choose a gateway.
     pub dnd: Option<String>,
-    /// The text is sent exactly as written.
+    /// `true` sends the text exactly as written.
     pub unicode: Option<String>,
-    /// The sender ID is added to the text.
+    /// The condition for appending the sender ID to the text.
     pub append_sender: Option<String>,
-    /// Where outcomes are POSTed.
+    /// The URL of callbacks.
     pub callback_url: Option<String>,
-    /// The caller's own reference.
+    /// The caller's reference.
     pub customer_reference: Option<String>,
-    /// Names of further fields that were given, which nothing reads: the first of them, cut to a length that may be
-    /// repeated.
+    /// The first unknown fields, cut to a length that may be repeated.
     pub ignored: Vec<String>,
 }
 
-/// An account with its sender IDs, as a send is judged by.
+/// An account with its sender IDs.
 #[derive(Clone, Debug)]
 pub struct Customer {
     /// The account.
     pub account: Account,
-    /// Its sender IDs by their compare form ([`sender::key`]).
+    /// The sender IDs by their comparison form ([`sender::key`]).
     pub senders: HashMap<String, SenderId>,
 }
 
-/// A field that holds more than white space.
+/// Returns a field that is not blank.
 pub(super) fn present(field: Option<String>) -> Option<String> {
     field.filter(|text| !text.trim().is_empty())
 }
 
-/// The valid fields of a send beside its recipients and its text.
+/// The checked fields of a send, without recipients and text.
 pub(super) struct Choices<'a> {
     pub(super) sender: &'a SenderId,
     pub(super) gateway: &'a GatewayRules,
@@ -60,8 +59,7 @@ pub(super) struct Choices<'a> {
     pub(super) customer_reference: Option<String>,
 }
 
-/// Checks the fields beside recipients and text, in the order of the interface. They are the same for every kind of
-/// send.
+/// Checks all fields but recipients and text, in the order of the spec.
 pub(super) fn choices<'a>(
     from: &str,
     fields: &mut SendFields,
@@ -129,7 +127,7 @@ fn chosen_gateway<'a>(
         })
 }
 
-/// The names of gateways would help nobody there.
+/// Returns the refusal of an unknown `dnd`, with its valid numbers instead of gateway names.
 fn unknown_dnd() -> Refusal {
     let instead =
         "`dnd` is 1 for direct-refund, 2, 3 or 6 for direct-corporate, 4 or 5 for dual-backup.";
@@ -138,7 +136,7 @@ fn unknown_dnd() -> Refusal {
     }
 }
 
-/// Reads a boolean as JSON, forms and query strings spell it.
+/// Parses a boolean in the forms of JSON, forms and query strings.
 pub(crate) fn flag(name: &str, text: Option<&str>) -> Result<bool, Refusal> {
     match text.map(str::trim).unwrap_or_default() {
         "" | "0" | "false" | "False" | "FALSE" | "off" | "no" => Ok(false),
@@ -149,8 +147,7 @@ pub(crate) fn flag(name: &str, text: Option<&str>) -> Result<bool, Refusal> {
     }
 }
 
-/// U+0000 means nothing to anybody, and PostgreSQL cannot keep it. Plain text loses it with all that is in no
-/// alphabet.
+/// Refuses U+0000, which PostgreSQL cannot store. Plain text drops it anyway.
 pub(super) fn without_nul(name: &str, text: Option<&str>) -> Result<(), Refusal> {
     match text {
         Some(text) if text.contains('\0') => Err(Refusal::Malformed(format!(

@@ -1,7 +1,7 @@
 //! From the rows of a personalised send to a valid draft, or to the first refusal.
 //!
-//! The checks and their order are those of a send. The text of each row is rendered, prepared and judged by itself. All
-//! faults of the rows are one refusal (API-2020).
+//! The checks and their order are those of a send. The text of each row is rendered, prepared and
+//! judged by itself. All faults of the rows are one refusal (API-2020).
 
 mod judge;
 mod recipient;
@@ -44,15 +44,15 @@ pub struct PersonalisedDraft {
     pub sender: String,
     /// Each recipient once, in the order of the rows.
     pub recipients: Vec<PersonalisedRecipient>,
-    /// Numbers that are not valid, as they were spelled: the first of them.
+    /// The first invalid numbers, as they were written.
     pub invalid: Vec<String>,
-    /// The number of rows whose number is not valid.
+    /// The number of rows with an invalid number.
     pub invalid_count: usize,
-    /// Rows whose number stood in a row before: the first of them.
+    /// The first rows whose number is in an earlier row.
     pub repeated: Vec<u32>,
-    /// The number of rows whose number stood in a row before.
+    /// The number of rows whose number is in an earlier row.
     pub repeated_count: usize,
-    /// Changes of the texts, and fields that nothing reads.
+    /// Changes of the texts, and unknown fields.
     pub adjustments: Adjustments,
     /// The largest number of pages of a recipient.
     pub page_count: i64,
@@ -62,22 +62,22 @@ pub struct PersonalisedDraft {
     pub cost: Money,
     /// The priority of dispatch.
     pub priority: Priority,
-    /// The URL to which outcomes are POSTed.
+    /// The URL of callbacks.
     pub callback_url: Option<String>,
-    /// The caller's reference for recipients without their own.
+    /// The caller's reference for recipients without one of their own.
     pub customer_reference: Option<String>,
-    /// Equal for equal sends within the duplicate window, which is one of personalised sends alone.
+    /// The fingerprint, which is equal for duplicates among personalised sends.
     pub fingerprint: Fingerprint,
     texts: String,
 }
 
 impl PersonalisedDraft {
-    /// The prepared text of a recipient, before any suffix.
+    /// Returns the prepared text of a recipient without its suffix.
     pub fn text(&self, recipient: &PersonalisedRecipient) -> &str {
         piece(&self.texts, &recipient.text)
     }
 
-    /// The caller's reference for a recipient: its own, or that of the whole.
+    /// Returns the caller's reference for a recipient, or the one of the whole send.
     pub fn reference_of<'a>(&'a self, recipient: &'a PersonalisedRecipient) -> Option<&'a str> {
         let own = recipient.customer_reference.as_deref();
         own.or(self.customer_reference.as_deref())
@@ -152,8 +152,8 @@ fn piece<'a>(texts: &'a str, range: &Range<u32>) -> &'a str {
     &texts[range.start as usize..range.end as usize]
 }
 
-/// Judges the fields and the rows of a personalised send, in the order of the checks of a send. Duplicates and balance
-/// need the database, and come after it.
+/// Checks the fields and rows of a personalised send in the order of an ordinary send. The checks
+/// of duplicates and balance need the database and follow later.
 pub fn draft_personalised(
     mut fields: SendFields,
     rows: &Rows,
@@ -223,12 +223,13 @@ pub fn draft_personalised(
     })
 }
 
-/// Parses the template of the whole.
+/// Parses the common template.
 fn template_of(body: &str) -> Result<Template, Refusal> {
     Template::parse(body).map_err(|fault| Refusal::Malformed(format!("`body`: {fault}.")))
 }
 
-/// Renders the texts of these rows one after the other, before they are prepared; `None` where one has a fault.
+/// Renders the texts of these rows in order, before they are prepared. Returns `None` if one has a
+/// fault.
 pub(crate) fn each_text<'p>(
     body: Option<&str>,
     rows: &Rows,
@@ -250,16 +251,16 @@ pub(crate) fn each_text<'p>(
     Some(())
 }
 
-/// The rows that are sent, and the ones that are left out.
+/// The rows that are sent, and the rows that are left out.
 pub(crate) struct Chosen {
-    /// Each recipient with the place of its row.
+    /// Each recipient with the index of its row.
     pub(crate) places: Vec<(Recipient, usize)>,
     invalid: RecipientList,
     repeated: Vec<u32>,
     repeated_count: usize,
 }
 
-/// Reads the number of each row. The first of several rows with one number is sent.
+/// Parses the number of each row. The first row of a number is sent.
 pub(crate) fn choose(
     rows: &Rows,
     gateway: Gateway,
@@ -301,7 +302,8 @@ pub(crate) fn choose(
     })
 }
 
-/// SHA-256 of account, environment, and each recipient with its text, in the order of the numbers.
+/// Returns SHA-256 of account, environment, and each recipient with its text in the order of the
+/// numbers.
 fn fingerprint(
     account: AccountId,
     environment: Environment,

@@ -1,4 +1,4 @@
-//! The price of a send before it is sent: the charge, the pages, and the text as it will arrive.
+//! A quote: the charge, pages and final text of a send, without sending it.
 
 use super::personalised::{PersonalisedDraft, each_text};
 use super::send::{Adjustments, Draft};
@@ -8,32 +8,32 @@ use crate::number::recipient::Recipient;
 use crate::personalised::Rows;
 use crate::text::{Alphabet, Text, TextChange, TextChanges};
 
-/// The name of a network that the number plan does not know.
+/// The name for networks that the number plan does not contain.
 pub const OTHER_NETWORK: &str = "other";
 
-/// The recipients of one network and their charge.
+/// The recipients and charge of one network.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct NetworkCost {
     /// The name of the network, or [`OTHER_NETWORK`].
     pub network: String,
-    /// Its recipients.
+    /// The number of recipients.
     pub recipients: i64,
-    /// The pages of all of them.
+    /// The number of pages of all recipients.
     pub pages: i64,
-    /// The charge of all of them.
+    /// The charge of all recipients.
     pub cost: Money,
 }
 
-/// The price and the form of a send.
+/// The quote of a send.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Quote {
     /// The charge of all recipients.
     pub cost: Money,
-    /// Recipients without repeated and invalid ones.
+    /// The number of recipients, without repeated and invalid ones.
     pub recipients_count: usize,
-    /// Numbers that are not valid, the first of them.
+    /// The first invalid numbers.
     pub invalid: Vec<String>,
-    /// The number of them.
+    /// The number of invalid numbers.
     pub invalid_count: usize,
     /// The largest number of pages of a recipient.
     pub page_count: i64,
@@ -41,18 +41,18 @@ pub struct Quote {
     pub pages_total: i64,
     /// The alphabet of the longest form of the text.
     pub alphabet: Alphabet,
-    /// The longest form of the text, the suffix included.
+    /// The longest form of the text, with its suffix.
     pub prepared_body: String,
-    /// The changes that made the text, or the texts, plain; the most frequent first.
+    /// The changes that make the text plain, most frequent first.
     pub changes: Vec<TextChange>,
     /// The charge by network, in the order of the number plan.
     pub by_network: Vec<NetworkCost>,
-    /// Changes of the text, and fields that nothing reads.
+    /// Changes of the text, and unknown fields.
     pub adjustments: Adjustments,
 }
 
 impl Quote {
-    /// The price of a send, with the body that was given.
+    /// Returns the quote of a send with this body.
     pub fn of(draft: &Draft, body: &str, rules: &Rulebook) -> Self {
         let is_suffixed = draft.classes.iter().any(|class| class.suffixed);
         let longest = longest_form(&draft.text, is_suffixed, &draft.sender);
@@ -78,7 +78,7 @@ impl Quote {
         }
     }
 
-    /// The price of a personalised send, with the rows and the body that were given.
+    /// Returns the quote of a personalised send with these rows and body.
     pub fn of_personalised(
         draft: &PersonalisedDraft,
         rows: &Rows,
@@ -104,7 +104,7 @@ impl Quote {
         });
         let add_all = |changes: &mut TextChanges| {
             let places = places_of(draft, rows);
-            // The rows have no fault, or there were no draft.
+            // The rows have no fault, since a draft was made of them.
             let _ = each_text(body, rows, &places, |_, _, text| changes.add(text));
         };
         Self {
@@ -122,7 +122,7 @@ impl Quote {
         }
     }
 
-    /// Returns `true` if a balance pays for it.
+    /// Returns `true` if a balance covers the cost.
     pub fn is_covered_by(&self, balance: Money) -> bool {
         self.cost <= balance
     }
@@ -136,7 +136,7 @@ fn longest_form(text: &Text, is_suffixed: bool, sender: &str) -> Text {
     }
 }
 
-/// The changes of texts. A text that was not changed has none, also where it is sent as written.
+/// Returns the changes of texts, which are none if the text is unchanged.
 fn changes_of(adjustments: &Adjustments, add: impl FnOnce(&mut TextChanges)) -> Vec<TextChange> {
     let mut changes = TextChanges::default();
     if adjustments.text_changed {
@@ -145,7 +145,7 @@ fn changes_of(adjustments: &Adjustments, add: impl FnOnce(&mut TextChanges)) -> 
     changes.into_list()
 }
 
-/// The places of the rows that are sent. Both lists have the order of the rows.
+/// Returns the indexes of the rows that are sent. Both lists are in the order of the rows.
 fn places_of(draft: &PersonalisedDraft, rows: &Rows) -> Vec<(Recipient, usize)> {
     let mut sent = draft.recipients.iter().peekable();
     let mut places = Vec::with_capacity(draft.recipients.len());
@@ -157,7 +157,7 @@ fn places_of(draft: &PersonalisedDraft, rows: &Rows) -> Vec<(Recipient, usize)> 
     places
 }
 
-/// The costs by network: one for each network of the plan, and one for the others.
+/// The costs by network, with one entry for the networks outside of the plan.
 struct Networks<'a> {
     rules: &'a Rulebook,
     costs: Vec<NetworkCost>,

@@ -1,4 +1,4 @@
-//! A send with one text for all recipients.
+//! The draft of a send with one text for all recipients.
 
 use super::classes::{self, Class};
 use super::fields::{Choices, Customer, SendFields, choices, present, without_nul};
@@ -16,14 +16,14 @@ use crate::text::{Prepared, Text};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
-/// A message that may be accepted, if it is no duplicate and the wallet can pay.
+/// A checked and priced message. It may still be refused as a duplicate or for its balance.
 #[derive(Clone, Debug)]
 pub struct Draft {
     /// The account that sends.
     pub account: AccountId,
-    /// Which world it belongs to.
+    /// The environment.
     pub environment: Environment,
-    /// The gateway asked for.
+    /// The gateway.
     pub gateway: Gateway,
     /// The sender ID as registered.
     pub sender: String,
@@ -33,46 +33,48 @@ pub struct Draft {
     pub texts: Option<Arc<RecipientTexts>>,
     /// All recipients, in the order of the request.
     pub recipients: Vec<Recipient>,
-    /// The first items of the list that are no recipients.
+    /// The first list entries that are not valid recipients.
     pub invalid: Vec<String>,
-    /// How much of it there was.
+    /// The number of invalid entries.
     pub invalid_count: usize,
-    /// The parts of the request that were changed or not read.
+    /// Parts of the request that were changed or ignored.
     pub adjustments: Adjustments,
     /// The recipients by network.
     pub classes: Vec<Class>,
     /// The largest number of pages of a recipient.
     pub page_count: i64,
-    /// The charge for all recipients together.
+    /// The charge of all recipients.
     pub cost: Money,
-    /// When it is served.
+    /// The priority of dispatch.
     pub priority: Priority,
-    /// From when on it may be sent, Unix milliseconds; none means at once.
+    /// The earliest time of submission, Unix milliseconds. `None` is at once.
     pub due_at_ms: Option<i64>,
-    /// Where outcomes are POSTed.
+    /// The URL of callbacks.
     pub callback_url: Option<String>,
-    /// The caller's own reference.
+    /// The caller's reference.
     pub customer_reference: Option<String>,
-    /// The fingerprint by which two sends are the same within the duplicate window.
+    /// The fingerprint, which is equal for duplicates.
     pub fingerprint: Fingerprint,
 }
 
-/// The parts of a request that are not sent as given. The answer names them, since the caller pays for the rest.
+/// Parts of a request that were changed or ignored. The answer names them, since the caller pays
+/// for the rest.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Adjustments {
-    /// The text differs from the body that was given.
+    /// `true` if the text differs from the body.
     pub text_changed: bool,
-    /// Visible characters of the body that were removed, as they have no plain equivalent.
+    /// Number of visible characters without a plain equivalent that were removed.
     pub removed_characters: usize,
-    /// Names of fields that were given and that nothing reads.
+    /// The names of unknown fields.
     pub ignored_fields: Vec<String>,
 }
 
-/// SHA-256 of account, environment, text before any suffix and sorted recipients, cut to 16 bytes.
+/// SHA-256 of account, environment, text without suffix and sorted recipients, cut to 16 bytes.
 pub type Fingerprint = [u8; 16];
 
-/// Judges the fields of a send, in the order of docs/spec/interface.md, section 4, from "`from` present" to the rules
-/// of the gateway, what no text may hold among them. Checks that need the database (duplicate, balance) come after it.
+/// Checks the fields of a send in the order of docs/spec/interface.md, section 4, from "`from`
+/// present" to the rules of the gateway and the prohibited phrases. The checks of duplicates and
+/// balance need the database and follow later.
 pub fn draft(
     mut fields: SendFields,
     customer: &Customer,
@@ -162,7 +164,7 @@ pub(super) fn some_valid(valid: usize, invalid: usize) -> Result<(), Refusal> {
 
 fn prepared(body: &str, unicode: bool) -> Result<Prepared, Refusal> {
     let limit = text::MAX_BODY_CHARACTERS;
-    // A text of no more bytes than the limit cannot have more characters.
+    // A text with no more bytes than the limit has no more characters.
     if body.len() > limit {
         let length = body.chars().count();
         if length > limit {
@@ -216,7 +218,7 @@ pub(super) fn check_sender(
     })
 }
 
-/// Over which of these gateways to send instead.
+/// Returns the advice with the gateways that accept the send.
 fn over<'a>(
     open: impl Iterator<Item = &'a GatewayRules>,
     carries: impl Fn(&GatewayRules) -> bool,
@@ -251,7 +253,7 @@ fn fingerprint(
     cut(hash)
 }
 
-/// Cuts a hash to the bytes of a fingerprint.
+/// Cuts a hash to the size of a fingerprint.
 pub(super) fn cut(hash: Sha256) -> Fingerprint {
     let mut fingerprint = Fingerprint::default();
     fingerprint.copy_from_slice(&hash.finalize()[..16]);

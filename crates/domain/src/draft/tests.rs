@@ -107,7 +107,7 @@ pub(super) fn customer() -> Customer {
     }
 }
 
-/// Fields from `name=value` lines.
+/// Parses fields from `name=value` pairs.
 pub(crate) fn fields(text: &str) -> SendFields {
     let mut fields = SendFields::default();
     for (name, value) in text.split('&').filter_map(|pair| pair.split_once('=')) {
@@ -220,7 +220,8 @@ fn a_good_send_becomes_a_draft_with_its_price() {
 
 #[test]
 fn a_hosted_carrier_gets_the_sender_in_the_text_and_pays_for_it() {
-    // 0805 is Glo, whose carrier here replaces the sender ID; 160 characters and a suffix are two pages.
+    // 0805 is Glo, whose carrier replaces the sender ID here. 160 characters and a suffix are two
+    // pages.
     let body = "x".repeat(160);
     let draft = judge(&format!(
         "from=Ogene&to=08031234567,08051234567&body={body}"
@@ -247,7 +248,7 @@ fn dual_backup_charges_the_dearer_leg_and_reserves_the_rest() {
 }
 
 #[test]
-fn a_gateway_gives_up_when_its_time_is_over() {
+fn a_message_expires_after_the_time_of_its_gateway() {
     const MORNING: i64 = 7 * 3_600_000;
     let mut rules = rules();
     rules.gateways[0].quiet_hours = Some(QuietHours {
@@ -273,7 +274,7 @@ fn a_gateway_gives_up_when_its_time_is_over() {
 }
 
 #[test]
-fn an_unknown_dnd_is_told_which_there_are() {
+fn the_refusal_of_an_unknown_dnd_lists_the_valid_ones() {
     let fault = judge(&format!("{GOOD}&dnd=9")).unwrap_err();
     let message = fault.to_string();
     assert!(matches!(fault, Refusal::UnknownGateway { .. }), "{message}");

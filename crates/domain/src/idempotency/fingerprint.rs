@@ -1,12 +1,12 @@
-//! The fingerprint of a request: SHA-256 over an encoding in which no two requests are alike.
+//! The fingerprint of a request: SHA-256 of an unambiguous encoding of its fields.
 
 use super::operation::Operation;
 use sha2::{Digest, Sha256};
 
-/// Equal for requests that are the same, and for no others: SHA-256, cut to 16 octets.
+/// A hash that is equal only for equal requests: SHA-256, cut to 16 octets.
 pub type RequestFingerprint = [u8; 16];
 
-/// The kind of a value, as the octet before it.
+/// The type of a value in the encoding.
 #[derive(Clone, Copy)]
 enum ValueKind {
     Absent = 0,
@@ -18,13 +18,12 @@ enum ValueKind {
 
 /// A writer of the operation and the parsed fields of a request.
 ///
-/// Each value has its name, its kind and its length before it. Fields are written in one order, whatever the order in
-/// the request was.
+/// Name, type and length precede each value. The order of the fields is fixed.
 #[derive(Clone)]
 pub struct FingerprintWriter(Sha256);
 
 impl FingerprintWriter {
-    /// Begins with the operation.
+    /// Starts with the operation.
     pub fn new(operation: Operation) -> Self {
         let mut writer = Self(Sha256::new());
         writer.text("operation", Some(operation.as_str()));
@@ -39,7 +38,7 @@ impl FingerprintWriter {
         }
     }
 
-    /// Writes a whole number, an amount in its smallest unit, or a time in milliseconds.
+    /// Writes an integer, an amount in its smallest unit, or a time in milliseconds.
     pub fn integer(&mut self, name: &str, value: Option<i64>) {
         match value {
             Some(value) => self.value(name, ValueKind::Integer, &value.to_be_bytes()),
@@ -52,12 +51,12 @@ impl FingerprintWriter {
         self.value(name, ValueKind::Flag, &[u8::from(value)]);
     }
 
-    /// Writes the number of items that follow.
+    /// Writes the number of the following items.
     pub fn count(&mut self, name: &str, items: usize) {
         self.value(name, ValueKind::Count, &(items as u64).to_be_bytes());
     }
 
-    /// Ends the request.
+    /// Returns the fingerprint.
     pub fn finish(self) -> RequestFingerprint {
         let mut fingerprint = RequestFingerprint::default();
         fingerprint.copy_from_slice(&self.0.finalize()[..16]);
@@ -112,13 +111,13 @@ mod tests {
         writer.text("from", Some("Ogene"));
         writer.integer("send_at", None);
         let found = u128::from_be_bytes(writer.finish());
-        // Computed by another implementation of SHA-256.
+        // The value was computed by another implementation of SHA-256.
         assert_eq!(format!("{found:032x}"), "f5c55c783bf06a219b60bd938f12d76d");
     }
 
     proptest! {
         #[test]
-        fn texts_are_told_apart_wherever_they_are_cut(text in "[ab]{0,8}", one in 0..9_usize, other in 0..9_usize) {
+        fn texts_are_distinguished_at_any_split(text in "[ab]{0,8}", one in 0..9_usize, other in 0..9_usize) {
             let of = |at: usize| {
                 let (first, second) = text.split_at(at.min(text.len()));
                 let mut writer = FingerprintWriter::new(Operation::Send);

@@ -5,15 +5,15 @@ use std::fmt;
 
 /// The name of the header.
 pub const HEADER: &str = "Idempotency-Key";
-/// Most characters of a key.
+/// Maximum number of characters of a key.
 pub const MAX_KEY_CHARACTERS: usize = 255;
 
-/// A key as its account chose it: 1 to 255 visible ASCII characters.
+/// A key of the caller's choice: 1 to 255 visible ASCII characters.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
-    /// Reads the values of all headers of this name; `None` where there is none.
+    /// Parses the values of all headers of this name. Returns `None` if there is none.
     pub fn read<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Result<Option<Self>, Refusal> {
         let mut values = values.into_iter();
         let Some(value) = values.next() else {
@@ -34,7 +34,7 @@ impl IdempotencyKey {
         }
     }
 
-    /// The key as it is stored.
+    /// Returns the stored form.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_stands_once() {
+    fn a_request_has_one_key() {
         let refusal = read(&[b"a", b"a"]).unwrap_err();
         assert_eq!(refusal, "Send one `Idempotency-Key`, not several.");
     }

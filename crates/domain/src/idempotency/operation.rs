@@ -1,9 +1,9 @@
-//! The operations that honour an idempotency key.
+//! The operations that support an idempotency key.
 
 use crate::named_enum;
 
 named_enum! {
-    /// An operation that honours a key. An alias and another method are the same operation.
+    /// An operation that supports a key. Aliases and other methods are the same operation.
     pub enum Operation {
         /// `/sms`, its aliases, and a send by GET.
         Send = "sms",

@@ -1,7 +1,7 @@
 //! The fingerprints of the requests of each operation.
 //!
-//! Fields are read as the request is read later. A request that cannot be read has no fingerprint: nothing like it ever
-//! succeeded, and its reading refuses it.
+//! Fields are parsed in the same way as by the operation. A malformed request has no fingerprint:
+//! no equal one ever succeeded, and the operation refuses it.
 
 use super::fingerprint::{FingerprintWriter, RequestFingerprint};
 use super::operation::Operation;
@@ -16,7 +16,7 @@ use crate::otp::OtpRequest;
 use crate::personalised::Rows;
 use crate::sender;
 
-/// The times of a send, as they were written: the clock plays no part.
+/// The times of a send as they were written.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct SendTimes {
     /// `send_at`, Unix milliseconds.
@@ -25,7 +25,7 @@ pub struct SendTimes {
     pub validity_s: Option<i64>,
 }
 
-/// The fingerprint of a send. The order of its recipients does not count, nor does what is no recipient.
+/// Returns the fingerprint of a send. The order of recipients and invalid entries do not matter.
 pub fn of_send(
     operation: Operation,
     fields: &SendFields,
@@ -48,8 +48,8 @@ pub fn of_send(
     Some(writer.finish())
 }
 
-/// The fingerprint of a personalised send: the text of each recipient counts, and neither the order of the rows nor the
-/// way in which variables make the texts does.
+/// Returns the fingerprint of a personalised send. The text of each recipient matters. The order of
+/// the rows and the use of variables do not.
 pub fn of_personalised(
     fields: &SendFields,
     rows: &Rows,
@@ -74,7 +74,7 @@ pub fn of_personalised(
     Some(writer.finish())
 }
 
-/// The fingerprint of a request for a one-time password.
+/// Returns the fingerprint of a request for a one-time password.
 pub fn of_otp(
     fields: &SendFields,
     request: &OtpRequest,
@@ -93,7 +93,7 @@ pub fn of_otp(
     Some(writer.finish())
 }
 
-/// The fingerprint of a change of one object: its id, and the new time of a reschedule.
+/// Returns the fingerprint of a change of one object, from its id and its new time.
 pub fn of_change(operation: Operation, id: &str, send_at_ms: Option<i64>) -> RequestFingerprint {
     let mut writer = FingerprintWriter::new(operation);
     writer.text("id", Some(id));
@@ -101,7 +101,7 @@ pub fn of_change(operation: Operation, id: &str, send_at_ms: Option<i64>) -> Req
     writer.finish()
 }
 
-/// Writes the fields that both sends have, and returns the gateway.
+/// Writes the fields that both kinds of sends have. Returns the gateway.
 fn write_fields(writer: &mut FingerprintWriter, fields: &SendFields) -> Option<Gateway> {
     let gateway = match (given(fields.gateway.as_ref()), fields.dnd.as_deref()) {
         (Some(name), _) => Gateway::parse(name)?,
@@ -140,7 +140,7 @@ fn write_recipient(writer: &mut FingerprintWriter, recipient: Recipient) {
     writer.integer("recipient", Some(digits));
 }
 
-/// A field that is not blank.
+/// Returns a field that is not blank.
 fn given(field: Option<&String>) -> Option<&str> {
     field
         .map(String::as_str)

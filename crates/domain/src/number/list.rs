@@ -1,40 +1,40 @@
-//! The recipients of one request: a list as people write it, read once.
+//! Parses the list of recipients of a request.
 
 use super::recipient::Recipient;
 use super::separators::is_invisible;
 use std::collections::HashSet;
 
-/// How many invalid numbers an answer names; the rest are only counted.
+/// Maximum number of invalid numbers that an answer names.
 pub const MAX_NAMED_INVALID: usize = 100;
-/// How many empty items a list may have beyond as many as it may have recipients: they are passed over, but take time.
+/// Maximum number of empty items beyond the limit of recipients, since skipping them takes time.
 const MAX_EMPTY: usize = 10_000;
-/// How much of an invalid number an answer repeats, in characters.
+/// Maximum length of an invalid number in an answer, in characters.
 const MAX_NAMED_CHARACTERS: usize = 32;
 
-/// The result of reading a list of numbers.
+/// A parsed list of numbers.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct RecipientList {
-    /// Each recipient once, in the order given.
+    /// Each recipient once, in order.
     pub valid: Vec<Recipient>,
-    /// The items that are no valid numbers, as they were spelled: at most [`MAX_NAMED_INVALID`] of them, each cut to 32
+    /// Invalid items as they were written: at most [`MAX_NAMED_INVALID`], each cut to 32
     /// characters.
     pub invalid: Vec<String>,
-    /// How many items were not valid.
+    /// The number of invalid items.
     pub invalid_count: usize,
 }
 
-/// The list is longer than a request may be.
+/// The list exceeds the limit of a request.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("more than {max} recipients in one request")]
 pub struct TooMany {
-    /// How many are allowed.
+    /// The maximum number of recipients.
     pub max: usize,
 }
 
-/// Reads a list of numbers separated by commas (or semicolons, or lines) with one of the parsers.
+/// Parses a list of numbers separated by commas, semicolons or line ends.
 ///
-/// Items without a visible character are skipped, duplicates collapse. The limit counts items as given, so that it does not
-/// depend on what they hold.
+/// Items without a visible character are skipped, and duplicates are removed. The limit counts all
+/// other items, so it does not depend on their validity.
 pub fn read_recipients(
     to: &str,
     parse: fn(&str) -> Option<Recipient>,
@@ -78,7 +78,8 @@ impl RecipientList {
         if self.valid.len() < 2 {
             return;
         }
-        // Most lists name nobody twice; to sort a copy shows that in less time than to fill a set.
+        // Most lists contain no duplicates, and sorting a copy proves that faster than filling a
+        // set.
         let mut sorted = self.valid.clone();
         sorted.sort_unstable();
         if sorted.windows(2).any(|two| two[0] == two[1]) {
@@ -121,7 +122,7 @@ mod tests {
 
     #[test]
     fn digits_among_letters_are_no_number() {
-        // Readers of contact files give the first two.
+        // Parsers of contact files would accept the first two.
         let items = [
             "tel:+2348031234567",
             "uri:tel:+2348031234567",
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_cannot_be_blown_up() {
+    fn the_size_of_an_answer_has_a_bound() {
         let long = "ẹ".repeat(5000);
         let list = read(&vec![long; 500].join(","));
         assert_eq!(

@@ -1,29 +1,30 @@
-//! Recipients, and the numbers that steer the sandbox.
+//! Recipients, and the steering numbers of the sandbox.
 
 use std::fmt;
 
 /// The country code of Nigeria.
 pub(super) const NIGERIA: u64 = 234;
-/// One more than the highest national number: ten digits.
+/// One above the highest national number of ten digits.
 pub(super) const NATIONAL: u64 = 10_000_000_000;
-/// The steering numbers of the sandbox are the ones that follow this one; toll-free, so nobody's mobile.
+/// The steering numbers of the sandbox follow this number. They are toll-free, so no subscriber has
+/// them.
 const STEERING: u64 = 2_348_000_000_000;
-/// Who receives a message: the digits in international format, without a plus.
+/// A recipient: the digits in international format without a plus.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Recipient(u64);
 
 impl Recipient {
-    /// The recipient of digits that were read and checked earlier.
+    /// Creates a recipient from digits that were checked earlier.
     pub const fn from_digits(digits: u64) -> Self {
         Self(digits)
     }
 
-    /// The digits as a number: 2348031234567.
+    /// Returns the digits as an integer, such as 2348031234567.
     pub const fn digits(self) -> u64 {
         self.0
     }
 
-    /// The ten digits after the country code, of a Nigerian number.
+    /// Returns the ten national digits of a Nigerian number.
     pub(crate) const fn national(self) -> Option<u64> {
         if self.0 / NATIONAL == NIGERIA {
             Some(self.0 % NATIONAL)
@@ -32,7 +33,7 @@ impl Recipient {
         }
     }
 
-    /// How the sandbox answers this number, when it is one of those that steer it.
+    /// Returns the sandbox outcome of a steering number.
     pub const fn sandbox_outcome(self) -> Option<SandboxOutcome> {
         let outcome = match self.0.wrapping_sub(STEERING) {
             1 => SandboxOutcome::Delivered,
@@ -50,32 +51,32 @@ impl Recipient {
     }
 }
 
-/// As stored and returned: `2348031234567`.
+/// The stored form: `2348031234567`.
 impl fmt::Display for Recipient {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-/// The outcome that a steering number asks of the sandbox (`2348000000001` to `…09`, in this order).
+/// The outcome that a steering number selects (`2348000000001` to `…09`, in this order).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum SandboxOutcome {
-    /// Ends `delivrd`.
+    /// The recipient ends as `delivrd`.
     Delivered,
-    /// Ends `undeliv`.
+    /// The recipient ends as `undeliv`.
     Undelivered,
-    /// Ends `expired`.
+    /// The recipient ends as `expired`.
     Expired,
-    /// Ends `rejectd`.
+    /// The recipient ends as `rejectd`.
     Rejected,
-    /// Never ends.
+    /// The recipient never ends.
     Pending,
-    /// Ends `failed`.
+    /// The recipient ends as `failed`.
     Failed,
-    /// The send is refused for want of funds.
+    /// The send is refused for insufficient funds.
     RefuseFunds,
     /// The send is refused as if the service were overloaded.
     RefuseUnavailable,
-    /// The send is refused as if it were one too many.
+    /// The send is refused as if it exceeded the rate limit.
     RefuseRate,
 }

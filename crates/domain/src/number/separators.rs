@@ -1,6 +1,6 @@
-//! Characters that may stand between the digits of a number, as people write and copy them.
+//! Characters that may separate the digits of a number.
 
-/// Returns whether a character means nothing in a number.
+/// Returns `true` if a character is ignored in a number.
 pub(super) fn is_separator(character: char) -> bool {
     match character {
         ' ' | '-' | '.' | '(' | ')' | '[' | ']' | '{' | '}' | '\t' => true,
@@ -15,15 +15,16 @@ pub(super) fn is_separator(character: char) -> bool {
     }
 }
 
-/// Format characters that are not shown: soft hyphen, zero-width characters, marks and embeddings of direction, joiners,
-/// the byte order mark.
+/// Returns `true` for format characters without width: soft hyphen, zero-width characters, marks
+/// and embeddings of direction, joiners, and the byte order mark.
 pub(super) const fn is_invisible(character: char) -> bool {
     matches!(character,
         '\u{AD}' | '\u{61C}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{2069}'
         | '\u{FEFF}')
 }
 
-/// The characters with the property `Dash` (Unicode 16, `PropList.txt`), superscript and subscript minus included.
+/// Returns `true` for characters with the property `Dash` (Unicode 16, `PropList.txt`), and
+/// superscript and subscript minus.
 const fn is_dash(character: char) -> bool {
     matches!(
         character,
@@ -52,7 +53,7 @@ const fn is_dash(character: char) -> bool {
     )
 }
 
-/// Dots at the line and at half height, bullets, and full-width forms.
+/// Returns `true` for full stops, middle dots, bullets, and their full-width forms.
 const fn is_dot(character: char) -> bool {
     matches!(
         character,
@@ -69,7 +70,7 @@ const fn is_dot(character: char) -> bool {
     )
 }
 
-/// Brackets that open or close, of mathematics, of East Asia and full-width ones.
+/// Returns `true` for brackets, including mathematical, East Asian and full-width ones.
 const fn is_bracket(character: char) -> bool {
     matches!(character,
         '\u{2045}' | '\u{2046}' | '\u{207D}' | '\u{207E}' | '\u{208D}' | '\u{208E}' | '\u{2768}'..='\u{2775}'

@@ -1,4 +1,4 @@
-//! Codes: derived from a key and an id, and compared in constant time.
+//! Codes. They derive from a key and an id, and are compared in constant time.
 
 use super::id::OtpId;
 use crate::named_enum;
@@ -9,7 +9,7 @@ use std::fmt;
 use subtle::ConstantTimeEq;
 
 named_enum! {
-    /// The characters of which a code is made.
+    /// The kind of characters of a code.
     pub enum CodeKind {
         /// Digits.
         Numeric = "numeric",
@@ -20,7 +20,7 @@ named_enum! {
 
 const DIGITS: &[u8; 10] = b"0123456789";
 const LETTERS_AND_DIGITS: &[u8; 32] = b"23456789ABCDEFGHJKLMNPQRSTUVWXYZ";
-/// Most characters of a code.
+/// Maximum length of a code.
 const MAX_LENGTH: usize = 10;
 
 impl CodeKind {
@@ -32,15 +32,16 @@ impl CodeKind {
     }
 }
 
-/// A code. Nothing but [`as_str`](Self::as_str) shows it.
+/// A code. Only [`as_str`](Self::as_str) reveals it.
 #[derive(Clone)]
 pub struct Code(String);
 
 impl Code {
-    /// Derives the code of a one-time password: HMAC-SHA-256 over the id, kind and length, under a key of the server.
+    /// Derives the code of a one-time password: HMAC-SHA-256 over id, kind and length with a key of
+    /// the server.
     ///
-    /// Each octet gives one character. Octets at the end of the range that would favour the first characters are passed
-    /// over, so each code of a kind and length has the same chance.
+    /// Each octet gives one character. Octets that would favour the first characters are skipped,
+    /// so all codes of a kind and length are equally likely.
     pub fn derive(server_key: &[u8], id: OtpId, kind: CodeKind, length: u32) -> Self {
         let alphabet = kind.alphabet();
         let length = usize::try_from(length).map_or(MAX_LENGTH, |length| length.min(MAX_LENGTH));
@@ -60,7 +61,7 @@ impl Code {
         Self(code)
     }
 
-    /// The characters of the code, for the text of its message.
+    /// Returns the characters, for the text of the message.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -77,7 +78,7 @@ impl fmt::Debug for Code {
     }
 }
 
-/// 32 octets of the stream that belongs to an id.
+/// Returns one block of 32 octets of the stream of an id.
 fn derived(server_key: &[u8], id: OtpId, kind: CodeKind, length: usize, block: u32) -> [u8; 32] {
     let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(server_key) else {
         unreachable!("HMAC takes a key of any length")
@@ -90,12 +91,13 @@ fn derived(server_key: &[u8], id: OtpId, kind: CodeKind, length: usize, block: u
     mac.finalize().into_bytes().into()
 }
 
-/// A code as somebody typed it, without blanks and in capital letters.
+/// A code as it was typed, in upper case without blanks.
 #[derive(Clone)]
 pub struct GivenCode(String);
 
 impl GivenCode {
-    /// Reads a code. Anything but `length` letters or digits is malformed, and is no attempt.
+    /// Parses a code. Anything but `length` letters or digits is malformed, and counts as no
+    /// attempt.
     pub fn read(text: Option<&str>, length: u32) -> Result<Self, Refusal> {
         let typed = text.unwrap_or_default().chars();
         let code: String = typed
@@ -162,7 +164,7 @@ mod tests {
     fn the_code_follows_from_key_and_id_alone() {
         let code = derive(1, CodeKind::Numeric, 6);
         assert_eq!(code, derive(1, CodeKind::Numeric, 6));
-        // Computed by another implementation of HMAC-SHA-256.
+        // The value was computed by another implementation of HMAC-SHA-256.
         assert_eq!(code, "366632");
         let others = [
             derive(2, CodeKind::Numeric, 6),
@@ -189,7 +191,7 @@ mod tests {
                 .iter()
                 .map(|&byte| (f64::from(counts[usize::from(byte)]) - expected).powi(2) / expected)
                 .sum();
-            // 99.9 % of fair streams are below 27.9 (9 degrees of freedom) and 61.1 (31).
+            // 99.9 % of uniform streams are below 27.9 (9 degrees of freedom) and 61.1 (31).
             let most = if alphabet.len() == 10 { 27.9 } else { 61.1 };
             assert!(chi_squared < most, "{kind:?}: {chi_squared}");
         }

@@ -4,12 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
 
-/// A one-time password: a version 7 UUID, whose text is the `otp_id` of the interface.
+/// The id of a one-time password: a version 7 UUID, whose text is `otp_id` in the API.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct OtpId(pub Uuid);
 
 impl OtpId {
-    /// The id of a one-time password made at `now_ms` (Unix milliseconds).
+    /// Creates the id of a one-time password created at `now_ms` (Unix milliseconds).
     pub fn new(now_ms: i64, random: [u8; 10]) -> Self {
         Self(uuid::Builder::from_unix_timestamp_millis(now_ms.unsigned_abs(), &random).into_uuid())
     }

@@ -1,26 +1,26 @@
-//! How often a one-time password is sent again, and how many go to one number.
+//! The limits of repeated one-time passwords.
 
 use super::verify::{OtpState, Verification};
 use crate::refusal::Refusal;
 use crate::refusal::seconds;
 
-/// Times that a one-time password may be sent again.
+/// Maximum number of resends of a one-time password.
 pub const MAX_RESENDS: u32 = 3;
-/// Milliseconds between two messages of a one-time password.
+/// Shortest time between two messages of a one-time password, milliseconds.
 pub const RESEND_INTERVAL_MS: i64 = 30_000;
-/// Milliseconds in which the messages to a number are counted.
+/// Time in which the messages to a number are counted, milliseconds.
 pub const WINDOW_MS: i64 = 3_600_000;
 
-/// The messages of one one-time password.
+/// The resends of a one-time password.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Resends {
-    /// Times that it was sent again.
+    /// The number of resends.
     pub count: u32,
-    /// The moment at which it was sent last, Unix milliseconds.
+    /// The time of the last message, Unix milliseconds.
     pub last_sent_at_ms: i64,
 }
 
-/// Decides whether a one-time password may be sent again. Its time runs on.
+/// Decides whether a one-time password may be sent again. A resend does not extend its lifetime.
 pub fn check_resend(
     verification: &Verification,
     resends: Resends,
@@ -43,8 +43,8 @@ pub fn check_resend(
     Ok(())
 }
 
-/// Decides whether one more message may go to a number, by the moments at which the account sent one-time passwords to
-/// it. Older moments than an hour do not count, and neither does their order.
+/// Decides whether another message may be sent to a number, from the times of earlier ones. Times
+/// older than an hour do not count, and their order does not matter.
 pub fn check_number(sent_at_ms: &[i64], limit: u32, now_ms: i64) -> Result<(), Refusal> {
     let is_recent = |at_ms: &&i64| now_ms - **at_ms < WINDOW_MS;
     let mut recent: Vec<i64> = sent_at_ms.iter().filter(is_recent).copied().collect();
@@ -53,7 +53,7 @@ pub fn check_number(sent_at_ms: &[i64], limit: u32, now_ms: i64) -> Result<(), R
         return Ok(());
     }
     recent.sort_unstable();
-    // There is room once so many have left the window that fewer than the limit are in it.
+    // A message is possible once fewer than `limit` times are in the window.
     let leaves = recent.len() - limit_count;
     let left_ms = recent
         .get(leaves)
@@ -134,7 +134,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn after_the_named_wait_there_is_room(sent in proptest::collection::vec(0..4_000_000_i64, 0..20), limit in 1..6_u32) {
+        fn after_the_named_wait_a_message_is_possible(sent in proptest::collection::vec(0..4_000_000_i64, 0..20), limit in 1..6_u32) {
             let now = 4_000_000;
             if let Err(Refusal::OtpTooOften { retry_after_s, .. }) = check_number(&sent, limit, now) {
                 let wait = i64::try_from(retry_after_s).unwrap() * 1_000;

@@ -1,17 +1,17 @@
-//! The text of a one-time password. The code is put into it when the message is submitted, and not before.
+//! The text of a one-time password. The code is inserted when the message is submitted.
 
 use super::code::Code;
 use crate::refusal::Refusal;
 use crate::text::Text;
 
-/// The text of a request without `body`.
+/// The default text.
 pub const DEFAULT_BODY: &str = "{code} is your verification code. Do not share it.";
-/// The place of the code in a text.
+/// The placeholder of the code.
 const PLACEHOLDER: &str = "{code}";
-/// The last field of a receipt: the beginning of the text that was sent.
+/// The label of a receipt's last field, which repeats the begin of the text.
 const RECEIPT_TEXT: &str = "text:";
 
-/// Refuses a body without `{code}`. Other braces are sent as they are.
+/// Refuses a body without `{code}`. Other braces are sent unchanged.
 pub fn check_body(body: &str) -> Result<(), Refusal> {
     if body.contains(PLACEHOLDER) {
         Ok(())
@@ -22,14 +22,14 @@ pub fn check_body(body: &str) -> Result<(), Refusal> {
     }
 }
 
-/// The text with the code. Digits and capital letters are one septet or one UTF-16 unit each, so pages and price depend
-/// on the length of the code alone.
+/// Returns the text with the code. Each character of a code is one septet or one UTF-16 unit, so
+/// pages and price depend only on the length of the code.
 #[must_use]
 pub fn with_code(template: &Text, code: &Code) -> Text {
     Text::from_stored(template.as_str().replace(PLACEHOLDER, code.as_str()))
 }
 
-/// A receipt of a carrier without the text that it repeats, which holds the code.
+/// Returns a receipt without its repeated text, which contains the code.
 pub fn masked_receipt(receipt: &str) -> String {
     let found = receipt
         .as_bytes()
@@ -55,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn the_code_stands_wherever_its_place_is() {
+    fn the_code_replaces_each_placeholder() {
         let code = code(1, CodeKind::Numeric, 6);
         let template = Text::prepare("{code}: {code} {x}", false).unwrap();
         let expected = format!("{0}: {0} {{x}}", code.as_str());
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_must_hold_the_place_of_the_code() {
+    fn a_body_must_contain_the_placeholder() {
         assert_eq!(check_body(DEFAULT_BODY), Ok(()));
         for body in ["", "code", "{ code }", "{CODE}", "{code"] {
             assert!(check_body(body).is_err(), "{body}");

@@ -1,4 +1,4 @@
-//! Verification of a code: a state, an attempt, and the state after it.
+//! Verification of a code.
 //!
 //! ```text
 //! pending ──right code──▶ verified
@@ -14,63 +14,63 @@ use crate::refusal::Refusal;
 named_enum! {
     /// The state of a one-time password.
     pub enum OtpState {
-        /// A code may be given.
+        /// A code may be tried.
         Pending = "pending",
-        /// The right code was given in time.
+        /// The right code came in time.
         Verified = "verified",
-        /// Its time is over.
+        /// The lifetime is over.
         Expired = "expired",
-        /// Too many wrong codes were given.
+        /// Too many wrong codes came.
         Failed = "failed",
-        /// It was cancelled.
+        /// The one-time password was cancelled.
         Cancelled = "cancelled",
     }
 }
 
 named_enum! {
-    /// Why a code was not verified.
+    /// The reason why a code was not verified.
     pub enum Reason {
-        /// It is another code.
+        /// The code is wrong.
         Wrong = "wrong",
-        /// Its time is over.
+        /// The lifetime is over.
         Expired = "expired",
-        /// Too many wrong codes were given before.
+        /// Too many wrong codes came before.
         TooManyAttempts = "too_many_attempts",
-        /// It was verified before: a code verifies once.
+        /// The code was verified before, which is possible once.
         AlreadyVerified = "already_verified",
-        /// It was cancelled.
+        /// The one-time password was cancelled.
         Cancelled = "cancelled",
     }
 }
 
-/// The stored part of the verification of a one-time password.
+/// The stored state of a verification.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Verification {
-    /// Wrong codes that were given.
+    /// The number of wrong codes so far.
     pub wrong_attempts: u32,
-    /// Wrong codes after which it fails.
+    /// The number of wrong codes after which the verification fails.
     pub max_attempts: u32,
-    /// The moment from which no code is good, Unix milliseconds.
+    /// The end of the lifetime, Unix milliseconds.
     pub expires_at_ms: i64,
-    /// `true` if the right code was given.
+    /// `true` if the right code came.
     pub is_verified: bool,
     /// `true` if it was cancelled.
     pub is_cancelled: bool,
 }
 
-/// The answer to an attempt, and what is stored after it.
+/// The result of an attempt.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Verified {
-    /// The reason why it is not verified; `None` where it is.
+    /// The reason of a failure, or `None` if the code is verified.
     pub reason: Option<Reason>,
-    /// Wrong codes that may still be given.
+    /// The number of wrong codes that are still allowed.
     pub attempts_left: u32,
-    /// The verification after the attempt.
+    /// The state to store after the attempt.
     pub after: Verification,
 }
 
 impl Verification {
-    /// The verification of a one-time password that is new.
+    /// Creates the state of a new one-time password.
     pub const fn new(max_attempts: u32, expires_at_ms: i64) -> Self {
         Self {
             wrong_attempts: 0,
@@ -81,7 +81,7 @@ impl Verification {
         }
     }
 
-    /// The state at a moment.
+    /// Returns the state at a time.
     pub const fn state(&self, now_ms: i64) -> OtpState {
         if self.is_verified {
             OtpState::Verified
@@ -96,13 +96,13 @@ impl Verification {
         }
     }
 
-    /// Wrong codes that may still be given.
+    /// Returns the number of wrong codes that are still allowed.
     pub const fn attempts_left(&self) -> u32 {
         self.max_attempts.saturating_sub(self.wrong_attempts)
     }
 
-    /// Judges a code that was given. Only in the state `pending` it changes anything, so of two attempts at once the
-    /// second is judged by what the first left.
+    /// Judges an attempt. Only the state `pending` changes, so of two concurrent attempts the
+    /// second one sees the result of the first.
     pub fn attempt(self, expected: &Code, given: &GivenCode, now_ms: i64) -> Verified {
         let mut after = self;
         let reason = match self.state(now_ms) {
@@ -127,7 +127,7 @@ impl Verification {
     }
 }
 
-/// Decides whether a one-time password may be cancelled: only a pending one may.
+/// Decides whether a one-time password may be cancelled. It must be pending.
 pub fn check_cancel(verification: &Verification, now_ms: i64) -> Result<(), Refusal> {
     match verification.state(now_ms) {
         OtpState::Pending => Ok(()),
@@ -157,7 +157,7 @@ mod tests {
         GivenCode::read(Some("XXXXXX"), 6).unwrap()
     }
 
-    /// The reasons and the attempts left of a row of attempts.
+    /// Returns the reasons and the remaining attempts of a series of attempts.
     fn run(attempts: &[(&GivenCode, i64)]) -> Vec<(Option<Reason>, u32)> {
         let mut state = Verification::new(3, 1_000);
         attempts
@@ -248,7 +248,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_more_codes_are_looked_at_than_allowed(
+        fn no_more_codes_are_compared_than_allowed(
             max in 1..=10_u32, attempts in proptest::collection::vec((0..10_u8, 0..2_000_i64), 0..30),
         ) {
             let mut state = Verification::new(max, 1_000);

@@ -1,64 +1,65 @@
-//! Rows as CSV (RFC 4180), as spreadsheets and programs really write it.
+//! Parses rows from CSV (RFC 4180) in the forms of spreadsheets and programs.
 //!
-//! - UTF-8, with or without a byte order mark. Lines end with CRLF, LF or CR.
-//! - The delimiter is a comma, a semicolon or a tab. The header decides: it is the one that leaves a column `to`.
-//! - A column `to` is required; `body` and `customer_reference` have their meaning in any case of letters. All other
-//!   columns are variables.
-//! - An empty cell is an empty variable. A cell that the line is too short for is none. A line of empty cells alone is
-//!   passed over, and keeps its row number.
-//! - A broken file is refused with row and column. The crate `csv` cannot name them: it reads a quote that is never
-//!   closed to the end of the file, and text after a closing quote, without a fault.
-//! - An apostrophe before a formula sign, as exports have it, is not part of the cell. A whole float is a number.
+//! - The file is UTF-8, with or without a byte order mark. Lines end with CRLF, LF or CR.
+//! - The delimiter is a comma, a semicolon or a tab. It is the one with which the header has a
+//!   column `to`.
+//! - The column `to` is required. `body` and `customer_reference` are recognised in any case. All
+//!   other columns are variables.
+//! - An empty cell is an empty variable, and a missing cell at the end of a line is no variable. A
+//!   line of empty cells is skipped, and keeps its row number.
+//! - A broken file is refused with row and column. The crate `csv` cannot report them: it reads an
+//!   unclosed quote to the end of the file, and accepts text after a closing quote.
+//! - An apostrophe before a formula, as exports write it, is removed. A whole float is a number.
 
 use super::rows::{MAX_VARIABLES, RowField, Rows};
 use crate::csv::without_guard;
 use crate::refusal::Refusal;
 use std::borrow::Cow;
 
-/// The delimiters that a file may have.
+/// The possible delimiters.
 const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
-/// Most columns of a file.
+/// Maximum number of columns.
 const MAX_COLUMNS: usize = MAX_VARIABLES + 3;
-/// Most blank lines of a file: they are passed over, but take time.
+/// Maximum number of blank lines, since skipping them takes time.
 const MAX_BLANK_LINES: usize = 10_000;
-/// Most characters of a column's name that a refusal repeats.
+/// Maximum length of a column's name in a refusal, in characters.
 const MAX_NAME_CHARACTERS: usize = 64;
-/// The form in which the file is expected, at the end of a refusal.
+/// The advice at the end of a refusal.
 const SAVE_AS: &str = "Save the file as CSV in UTF-8.";
 
-/// The end of a cell.
+/// The character that ends a cell.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum End {
     Cell,
     Row,
 }
 
-/// The reason why a cell cannot be read.
+/// The reason why a cell is malformed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Broken {
-    /// A quote was opened and is never closed.
+    /// A quote is never closed.
     Open,
-    /// Something follows a closing quote.
-    AfterQuote,
+    /// Text follows a closing quote.
+    TextAfterQuote,
 }
 
 impl Broken {
     const fn words(self) -> &'static str {
         match self {
             Self::Open => "the quote at the start of the cell is never closed",
-            Self::AfterQuote => {
+            Self::TextAfterQuote => {
                 "a closing quote is followed by text; a quote within a quoted cell is doubled"
             }
         }
     }
 }
 
-/// A reader of the cells of a text, one after the other.
+/// Iterates over the cells of a text.
 #[derive(Clone, Debug)]
 struct Cells<'a> {
     rest: &'a str,
     delimiter: u8,
-    /// `true` where a delimiter came last, so that one more cell follows.
+    /// `true` after a delimiter, so that another cell follows.
     is_open: bool,
 }
 
@@ -71,7 +72,7 @@ impl<'a> Cells<'a> {
         }
     }
 
-    /// Reads the next cell; `None` after the last line.
+    /// Parses the next cell. Returns `None` after the last line.
     fn take_cell(&mut self) -> Option<Result<(Cow<'a, str>, End), Broken>> {
         if self.rest.is_empty() && !self.is_open {
             return None;
@@ -86,7 +87,7 @@ impl<'a> Cells<'a> {
         Some(Ok((cell, self.end())))
     }
 
-    /// Takes all before the next delimiter or line end.
+    /// Takes the text up to the next delimiter or line end.
     fn take_until_end(&mut self) -> &'a str {
         let delimiter = self.delimiter;
         let is_end = |byte: &u8| *byte == delimiter || *byte == b'\n' || *byte == b'\r';
@@ -96,7 +97,7 @@ impl<'a> Cells<'a> {
         cell
     }
 
-    /// Takes a quoted cell, whose opening quote is gone, without its quotes.
+    /// Takes a quoted cell after its opening quote. Returns it without quotes.
     fn unquote(&mut self, quoted: &'a str) -> Result<Cow<'a, str>, Broken> {
         let mut cell = Cow::Borrowed("");
         let mut rest = quoted;
@@ -117,11 +118,11 @@ impl<'a> Cells<'a> {
         if self.take_until_end().is_empty() {
             Ok(cell)
         } else {
-            Err(Broken::AfterQuote)
+            Err(Broken::TextAfterQuote)
         }
     }
 
-    /// Takes the delimiter or line end that follows a cell.
+    /// Takes the delimiter or line end after a cell.
     fn end(&mut self) -> End {
         self.is_open = self.rest.as_bytes().first() == Some(&self.delimiter);
         if self.is_open {
@@ -144,14 +145,14 @@ enum Column {
     Unnamed,
 }
 
-/// The header: the columns by their names.
+/// The header with the names of the columns.
 struct Header {
     names: Vec<String>,
     columns: Vec<Column>,
 }
 
 impl Header {
-    /// Gives each name its meaning. A name stands once.
+    /// Assigns a meaning to each name. Each name must be unique.
     fn of(names: Vec<String>, rows: &mut Rows) -> Result<Self, Refusal> {
         let mut columns = Vec::with_capacity(names.len());
         for name in &names {
@@ -173,8 +174,8 @@ impl Header {
         Ok(Self { names, columns })
     }
 
-    /// A place in the file, for a refusal.
-    fn place(&self, row: u32, column: usize) -> String {
+    /// Describes a position in the file, for a refusal.
+    fn position(&self, row: u32, column: usize) -> String {
         match self.names.get(column) {
             Some(name) if !name.is_empty() => {
                 format!("Row {row}, column {} (`{}`)", column + 1, shortened(name))
@@ -201,7 +202,7 @@ fn field_of(name: &str) -> Option<RowField> {
     }
 }
 
-/// Reads a CSV file of rows. A file that is broken is refused as malformed, with row and column.
+/// Parses a CSV file of rows. A broken file is refused with row and column.
 pub fn read_csv(file: &[u8], max_rows: usize) -> Result<Rows, Refusal> {
     if file.starts_with(b"\xFF\xFE") || file.starts_with(b"\xFE\xFF") {
         return Err(Refusal::Malformed(format!(
@@ -224,21 +225,21 @@ pub fn read_csv(file: &[u8], max_rows: usize) -> Result<Rows, Refusal> {
     let mut rows = Rows::new(max_rows);
     let header = Header::of(names, &mut rows)?;
     if !is_whole {
-        let place = if cells.rest.is_empty() && !ends_a_line(text) {
+        let position = if cells.rest.is_empty() && !ends_a_line(text) {
             "Header".to_owned()
         } else {
             let (row, column) = end_of(cells, text);
-            header.place(row, column)
+            header.position(row, column)
         };
         return Err(Refusal::Malformed(format!(
-            "{place}: the text is not UTF-8. {SAVE_AS}"
+            "{position}: the text is not UTF-8. {SAVE_AS}"
         )));
     }
     read_rows(cells, &header, &mut rows)?;
     Ok(rows)
 }
 
-/// The text before the first octet that is not UTF-8, and `true` if it is all of the file.
+/// Returns the text before the first octet that is not UTF-8, and `true` if it is the whole file.
 fn utf8_of(file: &[u8]) -> (&str, bool) {
     match str::from_utf8(file) {
         Ok(text) => (text, true),
@@ -249,8 +250,8 @@ fn utf8_of(file: &[u8]) -> (&str, bool) {
     }
 }
 
-/// Reads the header with the delimiter that leaves a column `to`; where several do, with the one that leaves most
-/// columns. The rest of the file follows.
+/// Parses the header with the delimiter that gives a column `to`. If several do, the one with most
+/// columns is used. Returns the names and the rest of the file.
 fn header_of(text: &str) -> Option<(Vec<String>, Cells<'_>)> {
     let candidates = DELIMITERS.into_iter().filter_map(|delimiter| {
         let mut cells = Cells::new(text, delimiter);
@@ -279,7 +280,7 @@ fn ends_a_line(text: &str) -> bool {
     text.ends_with(['\n', '\r'])
 }
 
-/// The row and the column, counted from 0, in which a text ends.
+/// Returns the row and column, counted from 0, at the end of a text.
 fn end_of(mut cells: Cells<'_>, text: &str) -> (u32, usize) {
     let (mut row, mut column) = (1, 0);
     while let Some(Ok((_, end))) = cells.take_cell() {
@@ -292,14 +293,14 @@ fn end_of(mut cells: Cells<'_>, text: &str) -> (u32, usize) {
     (row, column)
 }
 
-/// Reads all lines after the header.
+/// Parses all lines after the header.
 fn read_rows(mut cells: Cells<'_>, header: &Header, rows: &mut Rows) -> Result<(), Refusal> {
     let mut line: Vec<Cow<'_, str>> = Vec::with_capacity(header.columns.len());
     let (mut row, mut blank) = (1, 0);
     while let Some(cell) = cells.take_cell() {
         let (cell, end) = cell.map_err(|broken| {
-            let place = header.place(row, line.len());
-            Refusal::Malformed(format!("{place}: {}.", broken.words()))
+            let position = header.position(row, line.len());
+            Refusal::Malformed(format!("{position}: {}.", broken.words()))
         })?;
         if line.len() < header.columns.len() {
             line.push(cell);
@@ -327,7 +328,7 @@ fn read_rows(mut cells: Cells<'_>, header: &Header, rows: &mut Rows) -> Result<(
     Ok(())
 }
 
-/// Keeps a line.
+/// Stores a line.
 fn keep(line: &[Cow<'_, str>], row: u32, header: &Header, rows: &mut Rows) -> Result<(), Refusal> {
     rows.begin(row)?;
     for (column, cell) in header.columns.iter().zip(line) {
@@ -341,7 +342,8 @@ fn keep(line: &[Cow<'_, str>], row: u32, header: &Header, rows: &mut Rows) -> Re
     Ok(())
 }
 
-/// A number as a cell has it: without the apostrophe that marks a text, and without the fraction of a whole float.
+/// Returns the number in a cell without a leading apostrophe, and without the fraction of a whole
+/// float.
 fn number_of(cell: &str) -> &str {
     let cell = cell.trim();
     let cell = cell.strip_prefix('\'').unwrap_or(cell);

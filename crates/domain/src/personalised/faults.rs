@@ -1,42 +1,42 @@
-//! Faults of the rows of a personalised send: which row, which field, and why.
+//! The faults of rows of a personalised send.
 
 use crate::named_enum;
 
-/// Most faults that a refusal names; the others are counted.
+/// Maximum number of faults that a refusal names.
 pub const MAX_NAMED_FAULTS: usize = 100;
-/// Most characters of a field's name that a refusal repeats.
+/// Maximum length of a field's name in a refusal, in characters.
 const MAX_NAME_CHARACTERS: usize = 64;
 
 named_enum! {
-    /// Why a row cannot be sent, as `reason` in `error.details`.
+    /// The reason why a row cannot be sent, as `reason` in `error.details`.
     pub enum Reason {
-        /// Other rows have the variable, and this one has not.
+        /// The row lacks a variable that other rows have.
         Missing = "missing",
         /// No row has a variable of this name.
         Unknown = "unknown",
-        /// The text, or the reference, has more characters than it may have.
+        /// The text or the reference is too long.
         TooLong = "too_long",
-        /// Nothing but blanks is left of the text.
+        /// The text is blank.
         Empty = "empty",
-        /// The gateway does not carry this text.
+        /// The gateway does not allow the text.
         NotPermitted = "not_permitted",
-        /// The text holds a phrase that is not carried at all.
+        /// The text contains a prohibited phrase.
         Prohibited = "prohibited",
     }
 }
 
-/// One fault of one row.
+/// A fault of a row.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RowFault {
-    /// The number of the row, from 1. The header of a CSV is not counted.
+    /// The number of the row, from 1 without the header of a CSV.
     pub row: u32,
-    /// The variable, or `body` for the text, or `customer_reference`.
+    /// The variable, or `body`, or `customer_reference`.
     pub field: String,
     /// The reason.
     pub reason: Reason,
 }
 
-/// The faults of all rows: the first of them, and how many rows have one.
+/// The first faults of all rows, and the number of rows with a fault.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct RowFaults {
     named: Vec<RowFault>,
@@ -45,7 +45,7 @@ pub struct RowFaults {
 }
 
 impl RowFaults {
-    /// Notes a fault. The faults of a row come one after the other.
+    /// Adds a fault. The faults of a row must be added together.
     pub fn note(&mut self, row: u32, field: &str, reason: Reason) {
         if self.last_row != Some(row) {
             self.last_row = Some(row);
@@ -65,12 +65,12 @@ impl RowFaults {
         self.rows == 0
     }
 
-    /// The first [`MAX_NAMED_FAULTS`] faults, in the order of the rows.
+    /// Returns the first [`MAX_NAMED_FAULTS`] faults in the order of the rows.
     pub fn named(&self) -> &[RowFault] {
         &self.named
     }
 
-    /// The number of rows with a fault.
+    /// Returns the number of rows with a fault.
     pub fn rows(&self) -> usize {
         self.rows
     }

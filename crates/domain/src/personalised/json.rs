@@ -1,8 +1,8 @@
-//! Rows as the JSON array `messages`, read in one pass without a tree.
+//! Parses rows from the JSON array `messages` in one pass, without a tree.
 //!
-//! An element is `{"to": …, "variables": {"name": "Ada"}, "body": …, "customer_reference": …}`. Variables are strings,
-//! numbers as they are written, or booleans; null is no value. An element of `to` that cannot be a number is kept in
-//! words, as `/sms` does, so that the answer names it as invalid.
+//! An element is `{"to": …, "variables": {"name": "Ada"}, "body": …, "customer_reference": …}`.
+//! Variables are strings, numbers as written, or booleans, and null is no value. A `to` that cannot
+//! be a number is described in words, as `/sms` does, so that the answer names it as invalid.
 
 use super::rows::{RowField, Rows};
 use crate::refusal::Refusal;
@@ -11,13 +11,13 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
 
-/// Whole floats below it are exact.
+/// Floats below this bound represent integers exactly.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A reader of the array `messages` into rows.
+/// Parses the array `messages` into rows.
 ///
-/// It takes borrowed JSON (`serde_json::Deserializer::from_str`). Where it fails by a rule of the rows,
-/// [`refusal`](Self::refusal) has the reason.
+/// It needs borrowed JSON (`serde_json::Deserializer::from_str`). If a rule of the rows is broken,
+/// [`refusal`](Self::refusal) returns the reason.
 #[derive(Debug)]
 pub struct JsonRows {
     rows: Rows,
@@ -25,7 +25,7 @@ pub struct JsonRows {
 }
 
 impl JsonRows {
-    /// Makes room for the rows of a request that may have so many.
+    /// Creates a parser for at most `max_rows` rows.
     pub fn new(max_rows: usize) -> Self {
         Self {
             rows: Rows::new(max_rows),
@@ -33,17 +33,17 @@ impl JsonRows {
         }
     }
 
-    /// The reason why reading ended, where it was a rule of the rows.
+    /// Returns the refusal if a rule of the rows was broken.
     pub fn refusal(&mut self) -> Option<Refusal> {
         self.refusal.take()
     }
 
-    /// The rows that were read.
+    /// Returns the parsed rows.
     pub fn into_rows(self) -> Rows {
         self.rows
     }
 
-    /// Keeps a refusal, and ends the reading.
+    /// Stores a refusal, and stops the parser.
     fn check<T, E: Error>(&mut self, result: Result<T, Refusal>) -> Result<T, E> {
         result.map_err(|refusal| {
             let error = E::custom(&refusal);
@@ -60,11 +60,11 @@ impl JsonRows {
     }
 }
 
-/// One JSON value that is no more than a text.
+/// A JSON value without structure.
 #[derive(Debug)]
 enum Scalar<'a> {
     Text(Cow<'a, str>),
-    /// A number as it is written.
+    /// A number as written.
     Number(&'a str),
     Boolean(&'a str),
     Null,
@@ -86,7 +86,7 @@ impl<'a> Scalar<'a> {
         })
     }
 
-    /// The value of a variable, where it may be one.
+    /// Returns the value as a variable, if it may be one.
     fn value(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(&**text),
@@ -95,7 +95,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// A recipient as it is spelled, or in words where it cannot be one.
+    /// Returns the value as a recipient, described in words if it cannot be one.
     fn recipient(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),
@@ -108,7 +108,8 @@ impl<'a> Scalar<'a> {
     }
 }
 
-/// A number as a recipient: its digits where it is whole. A point or a hyphen would be passed over as a separator.
+/// Returns a number as a recipient: its digits if it is whole. Otherwise a point or hyphen would be
+/// ignored as a separator.
 fn number(text: &str) -> Cow<'_, str> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Cow::Borrowed(text);
@@ -150,7 +151,7 @@ impl<'de> Visitor<'de> for &mut JsonRows {
     }
 }
 
-/// A name, which borrows from the text where nothing in it is escaped.
+/// A name that borrows from the text unless it is escaped.
 struct Name;
 
 impl<'de> DeserializeSeed<'de> for Name {
@@ -177,7 +178,7 @@ impl<'de> Visitor<'de> for Name {
     }
 }
 
-/// One element of the array.
+/// An element of the array.
 struct Element<'r> {
     to: &'r mut JsonRows,
     row: u32,
@@ -337,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_cannot_be_a_number_is_kept_in_words() {
+    fn a_value_that_is_no_number_is_described_in_words() {
         let table = [
             ("\"0803\"", "0803"),
             ("2348031234567.0", "2348031234567"),

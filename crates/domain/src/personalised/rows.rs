@@ -1,23 +1,24 @@
-//! The rows of a personalised send as they came, in one block of memory: a request may have 100,000 of them.
+//! The rows of a personalised send in one block of memory, since a request may have 100,000 of
+//! them.
 
 use crate::refusal::Refusal;
 use std::collections::HashMap;
 
-/// Most different variables that a request may name.
+/// Maximum number of variables of a request.
 pub const MAX_VARIABLES: usize = 1_000;
-/// Most fields of elements that nothing reads and that an answer names.
+/// Maximum number of unknown fields that an answer names.
 const MAX_IGNORED: usize = 20;
-/// Most characters of such a name that an answer repeats.
+/// Maximum length of such a name in an answer, in characters.
 const MAX_IGNORED_CHARACTERS: usize = 64;
 
-/// A piece of [`Rows::text`].
+/// A range of [`Rows::text`].
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Span {
     start: u32,
     end: u32,
 }
 
-/// The value of one variable of one row.
+/// The value of a variable in a row.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Cell {
     column: u32,
@@ -36,17 +37,18 @@ struct Entry {
 /// A field of a row that is no variable.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum RowField {
-    /// The number of the recipient, as it was spelled.
+    /// The number of the recipient as written.
     To,
-    /// The template of this row alone.
+    /// The template of this row.
     Body,
-    /// The caller's reference for this recipient.
+    /// The reference for this recipient.
     CustomerReference,
 }
 
 /// All rows of a request.
 ///
-/// [`begin`](Self::begin) adds a row; [`set`](Self::set) and [`set_variable`](Self::set_variable) fill the last one.
+/// [`begin`](Self::begin) adds a row. [`set`](Self::set) and [`set_variable`](Self::set_variable)
+/// fill the last one.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Rows {
     text: String,
@@ -54,15 +56,15 @@ pub struct Rows {
     cells: Vec<Cell>,
     names: Vec<String>,
     columns: HashMap<String, u32>,
-    /// For each variable the number of the last row that has it.
+    /// The last row with each variable.
     seen_in: Vec<u32>,
     ignored: Vec<String>,
     limit: usize,
 }
 
 impl Rows {
-    /// Makes room for the rows of a request that may have `limit`. Twice as many are read, so that the check of the
-    /// limit has its place in the order of all checks.
+    /// Creates rows for a request with at most `limit`. Up to twice as many are parsed, so that the
+    /// limit is checked at its position in the order of checks.
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -70,7 +72,7 @@ impl Rows {
         }
     }
 
-    /// Begins a row. Its number counts from 1 and is the one that answers name.
+    /// Adds a row with its number, from 1.
     pub fn begin(&mut self, number: u32) -> Result<(), Refusal> {
         let limit = self.limit;
         if self.entries.len() >= limit.saturating_mul(2) {
@@ -84,7 +86,8 @@ impl Rows {
         Ok(())
     }
 
-    /// Sets a field of the last row. A blank `body` or reference is as good as none. A second value is refused.
+    /// Sets a field of the last row. A blank `body` or reference counts as none. A second value is
+    /// refused.
     pub fn set(&mut self, field: RowField, value: &str) -> Result<(), Refusal> {
         let is_blank = value.trim().is_empty();
         if is_blank && field != RowField::To {
@@ -108,7 +111,7 @@ impl Rows {
         Ok(())
     }
 
-    /// Sets a variable of the last row. A second value for it is refused.
+    /// Sets a variable of the last row. A second value is refused.
     pub fn set_variable(&mut self, column: u32, value: &str) -> Result<(), Refusal> {
         let number = self.entries.last().map_or(0, |entry| entry.number);
         let last = usize::try_from(column)
@@ -128,8 +131,8 @@ impl Rows {
         Ok(())
     }
 
-    /// Returns the variable of this name, which is new where no row had it. The one that stood at the same place of the
-    /// row before is tried first.
+    /// Returns the variable of this name, which may be new. The variable at the same position of
+    /// the previous row is tried first.
     pub fn column_for(&mut self, name: &str) -> Result<u32, Refusal> {
         if let Some(column) = self.column_before(name) {
             return Ok(column);
@@ -149,7 +152,7 @@ impl Rows {
         Ok(column)
     }
 
-    /// Notes a field of an element that nothing reads, for the answer.
+    /// Adds an unknown field for the answer.
     pub fn ignore(&mut self, name: &str) {
         if self.ignored.len() == MAX_IGNORED {
             return;
@@ -160,17 +163,17 @@ impl Rows {
         }
     }
 
-    /// Fields of elements that nothing reads, the first twenty.
+    /// Returns the first twenty unknown fields.
     pub fn ignored(&self) -> &[String] {
         &self.ignored
     }
 
-    /// Returns the variable of this name, where any row has it.
+    /// Returns the variable of this name, if any row has it.
     pub fn column(&self, name: &str) -> Option<u32> {
         self.columns.get(name).copied()
     }
 
-    /// The number of rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -180,12 +183,12 @@ impl Rows {
         self.entries.is_empty()
     }
 
-    /// All rows, in their order.
+    /// Returns all rows in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Row<'_>> {
         (0..self.entries.len()).map(|at| self.row(at))
     }
 
-    /// The row at a place below [`len`](Self::len).
+    /// Returns the row at an index below [`len`](Self::len).
     pub(crate) fn row(&self, at: usize) -> Row<'_> {
         let end = self
             .entries
@@ -217,13 +220,13 @@ impl Rows {
     }
 }
 
-/// A place as it is kept. A request of more than 4 GiB is refused.
+/// Converts a position. A request above 4 GiB is refused.
 fn index(place: usize) -> Result<u32, Refusal> {
     u32::try_from(place)
         .map_err(|_| Refusal::Malformed("The rows are longer than 4 GiB.".to_owned()))
 }
 
-/// One row.
+/// A row.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<'a> {
     text: &'a str,
@@ -232,30 +235,30 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The number of the row, from 1.
+    /// Returns the number of the row, from 1.
     pub fn number(self) -> u32 {
         self.entry.number
     }
 
-    /// The number of the recipient as it was spelled. It is empty where the row has none.
+    /// Returns the number of the recipient as written, empty if there is none.
     pub fn to(self) -> &'a str {
         self.entry.to.map_or("", |span| self.piece(span))
     }
 
-    /// The template of this row alone.
+    /// Returns the template of this row.
     pub fn body(self) -> Option<&'a str> {
         self.entry.body.map(|span| self.piece(span))
     }
 
-    /// The caller's reference for this recipient.
+    /// Returns the reference for this recipient.
     pub fn customer_reference(self) -> Option<&'a str> {
         self.entry.customer_reference.map(|span| self.piece(span))
     }
 
-    /// The value of a variable; `None` where this row does not have it.
+    /// Returns the value of a variable, or `None` if this row does not have it.
     pub fn value(self, column: u32) -> Option<&'a str> {
         let is_it = |cell: &&Cell| cell.column == column;
-        // Most rows have all variables, in the order in which they were found.
+        // Most rows have all variables in the order of their first use.
         let expected = self.cells.get(column as usize).filter(is_it);
         let cell = expected.or_else(|| self.cells.iter().find(is_it))?;
         Some(self.piece(cell.span))
@@ -266,7 +269,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Rows of numbers and variables, for tests.
+/// Creates rows of numbers and variables for tests.
 #[cfg(test)]
 pub(crate) fn rows_of(list: &[(&str, &[(&str, &str)])]) -> Rows {
     let mut rows = Rows::new(list.len());
@@ -351,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_nothing_reads_are_kept_within_bounds() {
+    fn unknown_names_are_kept_within_bounds() {
         let mut rows = Rows::new(1);
         for number in 0..30 {
             rows.ignore(&format!("field{number}"));

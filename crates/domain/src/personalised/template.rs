@@ -1,43 +1,43 @@
-//! Templates: a text with `{name}` where the value of a variable stands; `{{` and `}}` are braces.
+//! Templates: `{name}` is replaced by a variable, and `{{` and `}}` are braces.
 
 use super::faults::{Reason, RowFaults};
 use super::rows::{Row, Rows};
 use crate::text::MAX_BODY_CHARACTERS;
 use std::ops::Range;
 
-/// A text of more bytes has more characters than a body may have.
+/// A text with more bytes has too many characters.
 const MAX_RENDERED_BYTES: usize = 4 * MAX_BODY_CHARACTERS;
 
-/// Most placeholders of a text. A text of the longest length with more of them would be one of nothing else.
+/// Maximum number of placeholders. More would only fit into a text without anything else.
 pub const MAX_PLACEHOLDERS: usize = 200;
 
-/// The reason why a text is no template.
+/// The reason why a text is not a template.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum TemplateFault {
-    /// A brace is neither doubled nor around a name.
+    /// A brace is neither doubled nor part of a placeholder.
     #[error(
         "the brace at character {at} is not part of a placeholder such as {{name}}, whose name has letters, digits \
          and underscores; a brace that is to be sent is doubled: {{{{ or }}}}"
     )]
     LoneBrace {
-        /// The place of the brace, counted in characters from 1.
+        /// The position of the brace in characters, from 1.
         at: usize,
     },
-    /// It has more placeholders than a text may have.
+    /// The text has too many placeholders.
     #[error("the text has more than {MAX_PLACEHOLDERS} placeholders")]
     TooManyPlaceholders,
 }
 
-/// A piece of a template.
+/// A segment of a template.
 #[derive(Clone, Debug, Eq, PartialEq)]
 enum Segment {
-    /// Characters that every text has, as a range of [`Template::literals`].
+    /// Fixed characters, as a range of [`Template::literals`].
     Literal(Range<usize>),
-    /// The value of a variable, by its place in [`Template::names`].
+    /// A variable, by its index in [`Template::names`].
     Variable(usize),
 }
 
-/// A parsed text with placeholders. It is parsed once and rendered for each row.
+/// A parsed template, which is rendered for each row.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Template {
     literals: String,
@@ -47,7 +47,7 @@ pub struct Template {
 }
 
 impl Template {
-    /// Parses a text with placeholders.
+    /// Parses a template.
     pub fn parse(body: &str) -> Result<Self, TemplateFault> {
         let mut template = Self::default();
         let mut rest = body;
@@ -71,12 +71,12 @@ impl Template {
         Ok(template)
     }
 
-    /// The names of its variables, each once, in the order in which they first stand.
+    /// Returns the names of its variables in the order of their first use.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// Finds the variables among those of the rows.
+    /// Looks up the variables in the rows.
     pub fn bind(&self, rows: &Rows) -> Bound<'_> {
         Bound {
             template: self,
@@ -112,24 +112,24 @@ impl Template {
     }
 }
 
-/// The name of the placeholder with which a text begins.
+/// Returns the name of the placeholder at the start of a text.
 fn name_of(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('{')?;
     let end = inner.find(|c: char| !c.is_alphanumeric() && c != '_')?;
     (end > 0 && inner[end..].starts_with('}')).then(|| &inner[..end])
 }
 
-/// A template whose variables were found among those of the rows.
+/// A template with its variables in the rows.
 #[derive(Clone, Debug)]
 pub struct Bound<'a> {
     template: &'a Template,
-    /// For each name the variable of the rows, where one has this name.
+    /// The variable of the rows for each name, if there is one.
     columns: Vec<Option<u32>>,
 }
 
 impl Bound<'_> {
-    /// Appends the text of a row to `text`. Where a variable has no value, or the text is too long, it notes the
-    /// faults and returns `false`.
+    /// Appends the text of a row to `text`. If a variable has no value or the text is too long, it
+    /// adds the faults and returns `false`.
     pub fn render(&self, row: Row<'_>, text: &mut String, faults: &mut RowFaults) -> bool {
         let mut is_whole = true;
         for (name, column) in self.template.names.iter().zip(&self.columns) {

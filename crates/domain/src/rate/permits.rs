@@ -1,75 +1,79 @@
-//! The knowledge of one node about a window that several nodes share, and its rights without asking it.
+//! The permits of one node from a window that several nodes share.
 //!
-//! A permit counts from when it was reserved, but may be used a little later, and while it is held nobody else
-//! has it. And a few requests of each minute are let in [`Uncounted`], so that who sends now and then costs the
-//! window nothing. All nodes together may be wrong by the permits that they hold and the requests that they let in so: one part in
-//! [`HELD`] and one in [`UNCOUNTED`] of the limit, a twentieth together.
+//! A permit counts from its reservation, and may be used for a short time after it. While a node
+//! holds it, no other node can use it. Besides, each node lets in a few requests of each minute
+//! [`Uncounted`], so that rare requests need no reservation. The held permits are at most one part
+//! in [`HELD`] of the limit, and the uncounted requests one part in [`UNCOUNTED`]. So all nodes
+//! together are off by at most 5 %.
 
 use super::reservation::{Rate, Reservation, Reserved};
 use super::slots::{MAX_WAIT_MS, SLOT_MS, reset_s};
 use super::uncounted::Uncounted;
 
-/// How long a permit may be used after it was reserved.
+/// Lifetime of a permit after its reservation.
 const VALID_MS: i64 = 1_000;
-/// After how long what is left of a reservation is given back, when no other followed, milliseconds.
+/// Age of the last reservation at which its unused permits are returned, milliseconds.
 pub const IDLE_MS: i64 = 1_500;
-/// How long a full window is not asked again: meanwhile only what others give back could make room.
+/// Time for which a full window is not asked again. Meanwhile only returned permits could free
+/// capacity.
 const FULL_MS: i64 = SLOT_MS;
-/// All nodes together hold at most one part in so many of the limit.
+/// All nodes together hold at most one part in this number of the limit.
 const HELD: u32 = 30;
-/// All nodes together let in at most one part in so many of the limit without the knowledge of the window.
+/// All nodes together let in at most one part in this number of the limit uncounted.
 const UNCOUNTED: u32 = 60;
 
-/// The permits of a node for the requests of one key.
+/// The permits of a node for one key.
 #[derive(Clone, Debug, Default)]
 pub struct Permits {
-    /// When the last reservation was made, and what it gave, less what went back.
+    /// The time and result of the last reservation, less the returned permits.
     last: Option<(i64, Reserved)>,
-    /// How many of its permits are not used.
+    /// The number of unused permits.
     unused: u32,
     uncounted: Uncounted,
 }
 
 impl Permits {
-    /// Answers a request from what is at hand, where so many nodes share the limit; `None` when the window has to be asked.
+    /// Answers a request from local state, if `nodes` nodes share the limit. Returns `None` if the
+    /// window must be asked.
     pub fn answer(&mut self, limit: u32, nodes: usize, now_ms: i64) -> Option<Rate> {
-        let mut room = limit;
+        let mut remaining = limit;
         if let Some((made_ms, last)) = self.last {
-            // A clock that was set back makes nothing last longer.
+            // After the clock was set back, permits do not live longer.
             let age_ms = (now_ms - made_ms).abs();
             if self.unused > 0 && age_ms < VALID_MS {
                 self.unused -= 1;
-                let remaining = last.room + self.unused;
+                let remaining = last.remaining + self.unused;
                 return Some(Rate::allowed(limit, remaining));
             }
-            if last.room == 0 && age_ms < FULL_MS && now_ms < last.reset_ms {
+            if last.remaining == 0 && age_ms < FULL_MS && now_ms < last.reset_ms {
                 return Some(Rate::refused(limit, reset_s(last.reset_ms, now_ms)));
             }
             if age_ms < MAX_WAIT_MS {
-                room = last.room;
+                remaining = last.remaining;
             }
         }
-        self.answer_uncounted(limit, nodes, room, now_ms)
+        self.answer_uncounted(limit, nodes, remaining, now_ms)
     }
 
-    /// Lets a request in that the window does not know of, while as far as is known most of the limit is left.
+    /// Lets in an uncounted request, as long as most of the limit is free by the last answer of the
+    /// window.
     fn answer_uncounted(
         &mut self,
         limit: u32,
         nodes: usize,
-        room: u32,
+        remaining: u32,
         now_ms: i64,
     ) -> Option<Rate> {
         let uncounted = self.uncounted.total(now_ms);
-        if room <= limit / 2 || uncounted >= part(limit, UNCOUNTED, nodes) {
+        if remaining <= limit / 2 || uncounted >= part(limit, UNCOUNTED, nodes) {
             return None;
         }
         self.uncounted.add();
-        Some(Rate::allowed(limit, room - uncounted - 1))
+        Some(Rate::allowed(limit, remaining - uncounted - 1))
     }
 
-    /// Returns the question for when so many requests wait and so many nodes share the limit: permits for those that wait,
-    /// and some more while each second uses them up, which saves asking for each request.
+    /// Returns the reservation for waiting requests. It contains further permits if the last ones
+    /// were used up within a second, so that not every request needs a reservation.
     pub fn ask(&mut self, waiting: usize, limit: u32, nodes: usize, now_ms: i64) -> Reservation {
         let recent = self.last.filter(|_| !self.is_idle(now_ms));
         let ahead = recent.map_or(0, |(made_ms, last)| {
@@ -86,19 +90,19 @@ impl Permits {
         }
     }
 
-    /// Takes what a reservation made at `now_ms` gave. Requests that were let in before are counted now.
+    /// Adds the result of a reservation made at `now_ms`. It has counted the uncounted requests.
     pub fn take(&mut self, reserved: Reserved, now_ms: i64) {
         self.last = Some((now_ms, reserved));
         self.unused = reserved.granted;
         self.uncounted = Uncounted::default();
     }
 
-    /// Returns whether the last reservation is so old that its permits are of no use.
+    /// Returns `true` if the last reservation is so old that its permits cannot be used.
     pub fn is_idle(&self, now_ms: i64) -> bool {
         self.is_older(IDLE_MS, now_ms)
     }
 
-    /// Returns whether nothing here is of use any more: neither permits nor the knowledge of the window.
+    /// Returns `true` if nothing here is of use any more.
     pub fn is_over(&mut self, now_ms: i64) -> bool {
         self.unused == 0 && self.is_older(MAX_WAIT_MS, now_ms) && self.uncounted.total(now_ms) == 0
     }
@@ -108,18 +112,18 @@ impl Permits {
             .is_none_or(|(made_ms, _)| (now_ms - made_ms).abs() >= age_ms)
     }
 
-    /// How many permits are not used.
+    /// Returns the number of unused permits.
     pub fn unused(&self) -> u32 {
         self.unused
     }
 
-    /// A reservation that only gives back what is not used.
+    /// Takes the unused permits, as a reservation that only returns them.
     pub fn give_back(&mut self, now_ms: i64) -> Reservation {
         let unused = std::mem::take(&mut self.unused);
         let counted_ms = self.last.map_or(now_ms, |(_, last)| last.counted_ms);
         if let Some((_, last)) = &mut self.last {
             last.granted -= unused;
-            last.room = last.room.saturating_add(unused);
+            last.remaining = last.remaining.saturating_add(unused);
         }
         Reservation {
             unused,
@@ -129,7 +133,8 @@ impl Permits {
         }
     }
 
-    /// The last question failed: what there was to give back is gone, and what is known of the window stays.
+    /// Records a failed reservation. The permits that it was to return are lost, and the last
+    /// answer of the window stays.
     pub fn fail(&mut self) {
         self.unused = 0;
         if let Some((_, last)) = &mut self.last {
@@ -138,7 +143,7 @@ impl Permits {
     }
 }
 
-/// Returns the share of each node in one part in so many of the limit.
+/// Returns the share of a node in one part of the limit.
 fn part(limit: u32, parts: u32, nodes: usize) -> u32 {
     let nodes = u32::try_from(nodes).unwrap_or(u32::MAX).max(1);
     limit / parts.saturating_mul(nodes)

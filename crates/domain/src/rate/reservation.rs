@@ -1,16 +1,16 @@
-//! Questions to a window, and their answers.
+//! Reservations of permits from a window, and the decision on a request.
 
 use super::slots::reset_s;
 use crate::refusal::Refusal;
 
-/// The decision of the limit on one request.
+/// The decision on a request.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Rate {
     /// Requests allowed in any 60 seconds.
     pub limit: u32,
-    /// How many more are allowed now.
+    /// The number of further requests that are allowed now.
     pub remaining: u32,
-    /// The refusal, when this request was one too many.
+    /// The refusal, if the limit is exceeded.
     pub refused: Option<Refusal>,
 }
 
@@ -35,44 +35,44 @@ impl Rate {
     }
 }
 
-/// A question to a window: permits that are wanted, permits that come back unused, and requests that were let in without one.
+/// A request to a window: it reserves permits, returns unused ones, and counts uncounted requests.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Reservation {
     /// Requests allowed in any 60 seconds.
     pub limit: u32,
-    /// Permits wanted.
+    /// The number of permits to reserve.
     pub wanted: u32,
-    /// Permits of the reservation before that were not used.
+    /// The number of unused permits of the last reservation.
     pub unused: u32,
-    /// Where those were counted: their [`Reserved::counted_ms`].
+    /// The slot in which these were counted: their [`Reserved::counted_ms`].
     pub counted_ms: i64,
-    /// Requests that were let in before, without asking.
+    /// The number of uncounted requests.
     pub uncounted: u32,
-    /// Now, Unix milliseconds.
+    /// The current time, Unix milliseconds.
     pub now_ms: i64,
 }
 
-/// The answer of a window.
+/// The result of a reservation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Reserved {
-    /// Permits granted, as many as were wanted if there was room.
+    /// The number of granted permits, all if the limit allows it.
     pub granted: u32,
-    /// When they count: the beginning of their slot, Unix milliseconds.
+    /// The begin of the slot in which they count, Unix milliseconds.
     pub counted_ms: i64,
-    /// For how many more there is room.
-    pub room: u32,
-    /// When the oldest counted slot is past, Unix milliseconds.
+    /// The number of permits that are still free.
+    pub remaining: u32,
+    /// The time at which the oldest counted slot expires, Unix milliseconds.
     pub reset_ms: i64,
 }
 
 impl Reserved {
-    /// Returns the decision on a request that asked for all of it at once. The permits of one that is refused are to be
-    /// given back.
+    /// Returns the decision on a request that needs all reserved permits. If it is refused, the
+    /// granted ones must be returned.
     pub fn rate(&self, asked: &Reservation) -> Rate {
         if self.granted < asked.wanted {
             Rate::refused(asked.limit, reset_s(self.reset_ms, asked.now_ms))
         } else {
-            Rate::allowed(asked.limit, self.room)
+            Rate::allowed(asked.limit, self.remaining)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The window alone, and nodes that share one.
+//! Tests of a window, and of nodes that share one.
 
 use super::*;
 use crate::refusal::Refusal;
@@ -18,7 +18,7 @@ fn no_sixty_seconds_see_more_than_the_limit() {
         .filter(|&now| allowed(&mut window, limit, now))
         .collect();
     assert_eq!(most_in_sixty_seconds(&granted), 10);
-    // A full window is granted again and again, at most a slot late.
+    // A full window frees capacity repeatedly, at most one slot late.
     assert!(granted.len() >= 10 * 6, "{}", granted.len());
 }
 
@@ -40,7 +40,7 @@ fn a_refusal_says_when_there_is_room() {
 }
 
 #[test]
-fn many_are_counted_at_once_or_not_at_all() {
+fn several_requests_are_counted_together_or_not_at_all() {
     let mut window = Window::new(0);
     let mut count = |many, now_ms| {
         let rate = window.count_many(100, many, now_ms);
@@ -83,7 +83,7 @@ fn a_reservation_grants_what_is_free_and_names_the_wait() {
     let expected = Reserved {
         granted: 70,
         counted_ms: 1_000,
-        room: 30,
+        remaining: 30,
         reset_ms: 61_250,
     };
     assert_eq!(reserved, expected);
@@ -93,7 +93,7 @@ fn a_reservation_grants_what_is_free_and_names_the_wait() {
 }
 
 #[test]
-fn what_was_not_used_goes_back_to_the_slot_where_it_was_counted() {
+fn unused_permits_are_returned_to_their_slot() {
     let back = |counted_ms, now_ms| {
         let mut window = Window::new(0);
         reserve(&mut window, 10, 1_000);
@@ -105,10 +105,10 @@ fn what_was_not_used_goes_back_to_the_slot_where_it_was_counted() {
             now_ms,
             ..Reservation::default()
         };
-        let room = window.reserve(&asked).room;
-        (room, reserve(&mut window, 0, 61_250).room)
+        let remaining = window.reserve(&asked).remaining;
+        (remaining, reserve(&mut window, 0, 61_250).remaining)
     };
-    // Where they were counted is past after a minute, and then all of it is.
+    // The slot of these permits has expired after a minute.
     assert_eq!(back(1_000, 6_000), (84, 90));
     assert_eq!(back(5_000, 6_000), (84, 94));
     for (counted_ms, now_ms) in [(1_000, 61_250), (500, 6_000), (7_000, 6_000)] {
@@ -152,13 +152,13 @@ proptest! {
     }
 }
 
-/// Nodes that share a window, each with the permits that it holds.
+/// Nodes that share a window, with their permits.
 struct Nodes {
     window: Window,
     permits: Vec<Permits>,
     limit: u32,
     now_ms: i64,
-    /// How often the window was asked.
+    /// The number of reservations.
     asked: usize,
     allowed: Vec<i64>,
     refused: Vec<i64>,
@@ -177,7 +177,7 @@ impl Nodes {
         }
     }
 
-    /// Lets time pass: nodes give back what they hold in vain.
+    /// Advances the time. Nodes return unused permits meanwhile.
     fn pass(&mut self, ms: i64) {
         let until_ms = self.now_ms + ms;
         while self.now_ms < until_ms {
@@ -194,7 +194,7 @@ impl Nodes {
         }
     }
 
-    /// A request comes to a node.
+    /// Sends a request to a node.
     fn request(&mut self, node: usize) -> Rate {
         let (nodes, now_ms) = (self.permits.len(), self.now_ms);
         let permits = &mut self.permits[node];
@@ -215,14 +215,14 @@ impl Nodes {
         rate
     }
 
-    /// Returns the errors of more than a twentieth of the limit.
+    /// Returns the deviations above 5 % of the limit.
     fn fault(&self) -> Option<String> {
         let (limit, most) = (self.limit as usize, most_in_sixty_seconds(&self.allowed));
         if most > limit + limit / 20 {
             return Some(format!("{most} in sixty seconds"));
         }
         self.refused.iter().find_map(|&at_ms| {
-            // Room comes back when a slot is wholly past.
+            // A window frees the permits of a slot after all of it has passed.
             let from = self
                 .allowed
                 .partition_point(|&allowed| allowed <= at_ms - SIXTY_SECONDS - 250);
@@ -232,7 +232,7 @@ impl Nodes {
     }
 }
 
-/// The times are in order.
+/// Returns the maximum in 60 seconds. The times are sorted.
 fn most_in_sixty_seconds(times: &[i64]) -> usize {
     let ends = times
         .iter()
@@ -245,10 +245,10 @@ fn most_in_sixty_seconds(times: &[i64]) -> usize {
 
 proptest! {
     #[test]
-    fn the_limit_holds_over_all_nodes_to_a_twentieth(
+    fn nodes_keep_the_limit_within_five_percent(
         nodes in 1..5_usize,
         limit in 1..1_000_u32,
-        // Requests, milliseconds between them, to which node or to each in turn.
+        // Requests, milliseconds between them, and the node, or `None` for each in turn.
         phases in proptest::collection::vec((1..300_usize, 0..9_u32, proptest::option::of(0..4_usize)), 1..15),
     ) {
         let mut cluster = Nodes::new(nodes, limit);
@@ -274,8 +274,9 @@ fn a_node_that_has_all_requests_counts_as_if_alone() {
 }
 
 #[test]
-fn a_steady_account_asks_the_window_for_few_of_its_requests() {
-    // 16 requests a second for two minutes, within the limit of 1,000: to one node, and to three in turn.
+fn a_steady_account_needs_few_reservations() {
+    // 16 requests a second for two minutes, within the limit of 1,000, to one node or to three in
+    // turn.
     for (all_to_one, most) in [(true, 0.1), (false, 0.2)] {
         let mut cluster = Nodes::new(3, 1_000);
         for request in 0..16 * 120 {
@@ -289,7 +290,7 @@ fn a_steady_account_asks_the_window_for_few_of_its_requests() {
 }
 
 #[test]
-fn an_account_that_pauses_holds_nothing_in_vain() {
+fn an_account_that_pauses_holds_no_permits() {
     let mut cluster = Nodes::new(3, 600);
     for _ in 0..4 {
         for _ in 0..100 {
@@ -306,14 +307,17 @@ fn an_account_that_pauses_holds_nothing_in_vain() {
         now_ms: cluster.now_ms,
         ..Reservation::default()
     };
-    // Requests that were let in since the last question are counted at the next.
-    let room = cluster.window.reserve(&asked).room as usize;
+    // Uncounted requests are counted by the next reservation.
+    let remaining = cluster.window.reserve(&asked).remaining as usize;
     let expected = 600 - cluster.allowed.len();
-    assert!((expected..=expected + 3).contains(&room), "{room}");
+    assert!(
+        (expected..=expected + 3).contains(&remaining),
+        "{remaining}"
+    );
 }
 
 #[test]
-fn who_sends_now_and_then_costs_the_window_nothing() {
+fn rare_requests_need_no_reservation() {
     for (nodes, limit, every_ms) in [(1, 300, 20_000), (3, 1_000, 12_000)] {
         let mut cluster = Nodes::new(nodes, limit);
         for request in 0..100 {
@@ -326,7 +330,7 @@ fn who_sends_now_and_then_costs_the_window_nothing() {
 }
 
 #[test]
-fn uncounted_requests_are_counted_at_the_next_question() {
+fn uncounted_requests_are_counted_by_the_next_reservation() {
     let (mut window, mut permits) = (Window::new(0), Permits::default());
     let answers = (0..9).map_while(|_| permits.answer(300, 1, 1_000));
     let remaining: Vec<u32> = answers.map(|rate| rate.remaining).collect();
@@ -334,7 +338,7 @@ fn uncounted_requests_are_counted_at_the_next_question() {
     let asked = permits.ask(1, 300, 1, 1_000);
     assert_eq!((asked.wanted, asked.uncounted), (1, 5));
     let reserved = window.reserve(&asked);
-    assert_eq!((reserved.granted, reserved.room), (1, 294));
+    assert_eq!((reserved.granted, reserved.remaining), (1, 294));
     permits.take(reserved, 1_000);
     assert_eq!(permits.ask(0, 300, 1, 1_000).uncounted, 0);
 }
@@ -342,23 +346,23 @@ fn uncounted_requests_are_counted_at_the_next_question() {
 #[test]
 fn no_request_is_uncounted_once_half_of_the_limit_is_used() {
     let mut permits = Permits::default();
-    for (room, expected) in [(151, true), (150, false), (0, false)] {
+    for (remaining, expected) in [(151, true), (150, false), (0, false)] {
         let reserved = Reserved {
             granted: 0,
             counted_ms: 0,
-            room,
+            remaining,
             reset_ms: 60_000,
         };
         permits.take(reserved, 0);
         let is_let_in = permits.answer(300, 1, 2_000).is_some();
-        assert_eq!(is_let_in, expected, "{room}");
+        assert_eq!(is_let_in, expected, "{remaining}");
     }
-    // The knowledge is outdated.
+    // The last answer of the window has expired.
     assert!(permits.answer(300, 1, 60_250).is_some());
 }
 
 #[test]
-fn a_lost_answer_leaves_uncounted_requests_to_be_counted() {
+fn a_failed_reservation_keeps_the_uncounted_requests() {
     let mut permits = Permits::default();
     while permits.answer(300, 1, 0).is_some() {}
     permits.ask(1, 300, 1, 0);
@@ -368,12 +372,12 @@ fn a_lost_answer_leaves_uncounted_requests_to_be_counted() {
 }
 
 #[test]
-fn a_question_without_an_answer_makes_no_room_in_a_full_window() {
+fn a_failed_reservation_frees_nothing_in_a_full_window() {
     let mut permits = Permits::default();
     let full = Reserved {
         granted: 3,
         counted_ms: 0,
-        room: 0,
+        remaining: 0,
         reset_ms: 60_000,
     };
     permits.take(full, 0);
@@ -384,7 +388,7 @@ fn a_question_without_an_answer_makes_no_room_in_a_full_window() {
 
 #[test]
 fn a_clock_set_back_neither_prolongs_permits_nor_refusals() {
-    // With a permit left, and with none and a full window.
+    // One case has a permit left, and the other has none and a full window.
     for limit in [2, 1] {
         let (mut window, mut permits) = (Window::new(0), Permits::default());
         let asked = Reservation {
@@ -402,13 +406,13 @@ fn a_clock_set_back_neither_prolongs_permits_nor_refusals() {
 }
 
 #[test]
-fn a_full_window_is_not_asked_for_every_request() {
+fn a_full_window_needs_one_reservation_a_slot() {
     let mut cluster = Nodes::new(2, 50);
     for _ in 0..2_000 {
         cluster.pass(1);
         cluster.request(0);
     }
     assert_eq!((cluster.allowed.len(), cluster.refused.len()), (50, 1_950));
-    // Few for the permits, then one in a quarter of a second.
+    // Some reservations get the permits, and then there is one in each slot.
     assert!(cluster.asked < 60, "{}", cluster.asked);
 }

@@ -1,24 +1,24 @@
-//! The window in which requests are counted, and its bytes in the database.
+//! A sliding window of requests, and its stored form.
 
 use super::reservation::{Rate, Reservation, Reserved};
 use super::slots::{SLOT_MS, SLOTS, WINDOW_MS, reset_s};
 use std::collections::VecDeque;
 
-/// In packed counts: another octet of the same count follows.
+/// The bit of a packed count that another octet follows.
 const MORE: u8 = 0x80;
 
-/// Requests by slot, one more than fit into the window, for the slot that is half past. Most accounts send now and then:
-/// only slots in which something was counted take room.
+/// A sliding window with one more slot than 60 seconds have, for the oldest one that has expired in
+/// part. Only slots with requests are stored, since most accounts send rarely.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Window {
-    /// The slots that have any, the oldest first, and how many each.
+    /// The slots with requests, oldest first, with their counts.
     counts: VecDeque<(i64, u32)>,
     newest: i64,
     total: u32,
 }
 
 impl Window {
-    /// A window in which nothing is counted.
+    /// Creates an empty window.
     pub fn new(now_ms: i64) -> Self {
         Self {
             counts: VecDeque::new(),
@@ -32,19 +32,19 @@ impl Window {
         self.count_many(limit, 1, now_ms)
     }
 
-    /// Counts so many at once, or refuses them all: until there is room for them.
+    /// Counts `many` requests together, or refuses all of them.
     pub fn count_many(&mut self, limit: u32, many: u32, now_ms: i64) -> Rate {
         self.advance(now_ms);
-        let room = limit.saturating_sub(self.total);
-        if room < many {
-            return Rate::refused(limit, reset_s(self.room_ms(many - room), now_ms));
+        let remaining = limit.saturating_sub(self.total);
+        if remaining < many {
+            return Rate::refused(limit, reset_s(self.free_at_ms(many - remaining), now_ms));
         }
         self.add(many);
-        Rate::allowed(limit, room - many)
+        Rate::allowed(limit, remaining - many)
     }
 
-    /// Takes back what was not used, counts who is in already, and grants as many of the wanted permits as there is room
-    /// for.
+    /// Takes unused permits back, counts uncounted requests, and grants as many permits as the
+    /// limit allows.
     pub fn reserve(&mut self, asked: &Reservation) -> Reserved {
         self.advance(asked.now_ms);
         self.take_back(asked.unused, asked.counted_ms);
@@ -54,22 +54,22 @@ impl Window {
         Reserved {
             granted,
             counted_ms: self.newest * SLOT_MS,
-            room: asked.limit.saturating_sub(self.total),
+            remaining: asked.limit.saturating_sub(self.total),
             reset_ms: self.reset_ms(),
         }
     }
 
-    /// Returns whether nothing was counted for as long as a window.
+    /// Returns `true` if nothing was counted for the length of a window.
     pub fn is_over(&self, now_ms: i64) -> bool {
         self.newest <= (now_ms - WINDOW_MS).div_euclid(SLOT_MS)
     }
 
-    /// When the newest slot began, in Unix milliseconds, and the counts: from the newest slot back to the oldest
-    /// that has any, each in octets of seven bits, the lowest first.
+    /// Returns the begin of the newest slot in Unix milliseconds, and the packed counts from there
+    /// back to the oldest one. Each count has octets of seven bits, lowest first.
     pub fn pack(&self) -> (i64, Vec<u8>) {
         let (mut packed, mut next) = (Vec::new(), self.newest);
         for &(slot, mut count) in self.counts.iter().rev() {
-            // The slots between have none.
+            // The slots between two counts are empty.
             packed.extend((slot..next).map(|_| 0));
             while count >= u32::from(MORE) {
                 packed.push(count.to_le_bytes()[0] | MORE);
@@ -81,7 +81,7 @@ impl Window {
         (self.newest * SLOT_MS, packed)
     }
 
-    /// Unpacks what [`Window::pack`] made; `None` when it cannot have made this.
+    /// Unpacks the result of [`Window::pack`], or returns `None` if it is malformed.
     pub fn unpack(newest_ms: i64, packed: &[u8]) -> Option<Self> {
         let mut window = Self::new(newest_ms);
         let counts = packed.chunk_by(|&octet, _| octet & MORE != 0);
@@ -103,7 +103,7 @@ impl Window {
         Some(window)
     }
 
-    /// Forgets what is older than the window. A clock set back changes nothing.
+    /// Removes expired slots. A clock that was set back changes nothing.
     fn advance(&mut self, now_ms: i64) {
         self.newest = self.newest.max(now_ms.div_euclid(SLOT_MS));
         while let Some(&(slot, count)) = self.counts.front()
@@ -125,7 +125,7 @@ impl Window {
         }
     }
 
-    /// Uncounts permits, unless their slot is past.
+    /// Takes unused permits back, unless their slot has expired.
     fn take_back(&mut self, unused: u32, counted_ms: i64) {
         let counted = counted_ms.div_euclid(SLOT_MS);
         let found = self
@@ -142,13 +142,13 @@ impl Window {
         }
     }
 
-    /// When the oldest counted slot is past, Unix milliseconds.
+    /// Returns when the oldest counted slot expires, Unix milliseconds.
     fn reset_ms(&self) -> i64 {
-        self.room_ms(1)
+        self.free_at_ms(1)
     }
 
-    /// When there is room for so many more than now, Unix milliseconds.
-    fn room_ms(&self, more: u32) -> i64 {
+    /// Returns when so many further requests are allowed, Unix milliseconds.
+    fn free_at_ms(&self, more: u32) -> i64 {
         let mut left = more;
         let last = self.counts.iter().find(|&&(_, count)| {
             left = left.saturating_sub(count);

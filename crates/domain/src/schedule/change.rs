@@ -1,33 +1,32 @@
-//! Changes that a customer makes to a message that was accepted: which of them are possible, and their effect.
+//! Changes of an accepted message by its customer.
 
 use super::state::{MessageState, Progress};
 use crate::refusal::Refusal;
 
-/// A change that is asked for.
+/// A requested change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Change {
-    /// All recipients that were not handed over end.
+    /// Unsent recipients end.
     Cancel,
-    /// All recipients that were not handed over wait.
+    /// Unsent recipients wait.
     Pause,
-    /// They go on.
+    /// Unsent recipients are sent again.
     Resume,
-    /// The message gets another time.
+    /// The message gets another due time.
     Reschedule,
 }
 
 /// The effect of a change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Effect {
-    /// The message stays as it is: the change was made before.
+    /// Nothing, because the change was made before.
     Nothing,
-    /// The change is made. A cancel ends as many recipients as wait at its commit; another keeps them.
+    /// The change is made. A cancel ends the recipients that are unsent at its commit.
     Applies,
 }
 
-/// Decides on a change. Each is possible again without effect; a final message takes no change but a repeated cancel.
-///
-/// A paused message that is rescheduled stays paused.
+/// Decides on a change. A repeated change has no effect, and a final message only accepts a
+/// repeated cancel. A paused message that is rescheduled stays paused.
 pub fn change(progress: &Progress, change: Change, now_ms: i64) -> Result<Effect, Refusal> {
     let state = progress.state(now_ms);
     let is_final = matches!(state, MessageState::Completed | MessageState::Cancelled);

@@ -1,29 +1,28 @@
-//! The clock of a message: it runs from the moment the message is due, and stands still while it is paused.
-//!
-//! Validity and the waits for receipts are measured by it.
+//! The clock of a message, which starts at its due time and stops while it is paused. Validity and
+//! receipt timeouts are measured by it.
 
 use crate::gateway::QuietHours;
 
 /// The clock of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Clock {
-    /// The moment from which time counts, Unix milliseconds. A resume moves it by the time that does not count.
+    /// The start, Unix milliseconds. A resume moves it by the length of the pause.
     pub due_at_ms: i64,
-    /// The moment at which it was paused.
+    /// The time at which it was paused.
     pub paused_at_ms: Option<i64>,
 }
 
-/// A clock that runs again.
+/// A resumed clock.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Resumed {
     /// The clock.
     pub clock: Clock,
-    /// The moment from which recipients go out again: the quiet hours of the gateway still hold.
+    /// The time from which recipients are sent, with regard to the quiet hours of the gateway.
     pub next_at_ms: i64,
 }
 
 impl Clock {
-    /// The clock of a message that is due at a moment.
+    /// Creates the clock of a message with this due time.
     pub const fn new(due_at_ms: i64) -> Self {
         Self {
             due_at_ms,
@@ -31,13 +30,13 @@ impl Clock {
         }
     }
 
-    /// Milliseconds that count. Before the message is due there are none.
+    /// Returns the elapsed milliseconds, which are 0 before the due time.
     pub fn elapsed_ms(self, now_ms: i64) -> i64 {
         let until_ms = self.paused_at_ms.map_or(now_ms, |at_ms| at_ms.min(now_ms));
         (until_ms - self.due_at_ms).max(0)
     }
 
-    /// The moment at which so much has elapsed; `None` while it stands still, and such a moment is not known.
+    /// Returns when so much time has elapsed, or `None` while the clock is stopped.
     pub fn reaches(self, elapsed_ms: i64) -> Option<i64> {
         match self.paused_at_ms {
             None => Some(self.due_at_ms.saturating_add(elapsed_ms)),
@@ -45,7 +44,7 @@ impl Clock {
         }
     }
 
-    /// Stops the clock. One that stands still already keeps its moment.
+    /// Stops the clock. A clock that is stopped already does not change.
     #[must_use]
     pub fn pause(self, now_ms: i64) -> Self {
         Self {
@@ -54,7 +53,7 @@ impl Clock {
         }
     }
 
-    /// Lets the clock go on. A message whose time came while it was paused is due now.
+    /// Restarts the clock. A message that became due while it was paused is due now.
     #[must_use]
     pub fn resume(self, now_ms: i64, quiet: Option<QuietHours>) -> Resumed {
         let stood_ms = self.paused_at_ms.map_or(0, |paused_at_ms| {

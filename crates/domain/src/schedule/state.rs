@@ -1,42 +1,42 @@
-//! The state of a message, which follows from counts and times.
+//! The state of a message, which derives from counts and times.
 
 use crate::named_enum;
 
 named_enum! {
     /// The state of a message.
     pub enum MessageState {
-        /// Nothing was handed to a carrier, as its time has not come.
+        /// No recipient was submitted, since the message is not due.
         Scheduled = "scheduled",
-        /// Some recipients have no outcome yet.
+        /// Some recipients have no final status.
         Sending = "sending",
-        /// Recipients that were not handed to a carrier wait for a resume.
+        /// Unsent recipients wait for a resume.
         Paused = "paused",
-        /// All recipients have an outcome.
+        /// All recipients have a final status.
         Completed = "completed",
         /// All recipients were cancelled.
         Cancelled = "cancelled",
     }
 }
 
-/// The progress of a message, from which its state follows.
+/// The progress of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Progress {
-    /// Recipients of the message.
+    /// The number of recipients.
     pub recipients: i64,
-    /// Recipients that were handed to a carrier at least once.
+    /// The number of recipients that were submitted at least once.
     pub handed_over: i64,
-    /// Recipients with an outcome, the cancelled ones included.
+    /// The number of recipients with a final status, including cancelled ones.
     pub ended: i64,
-    /// Recipients that were cancelled.
+    /// The number of cancelled recipients.
     pub cancelled: i64,
-    /// The moment at which the message is due, Unix milliseconds.
+    /// The due time, Unix milliseconds.
     pub due_at_ms: i64,
-    /// `true` if it is paused.
+    /// `true` if the message is paused.
     pub is_paused: bool,
 }
 
 impl Progress {
-    /// The state at a moment.
+    /// Returns the state at a time.
     pub fn state(&self, now_ms: i64) -> MessageState {
         if self.cancelled >= self.recipients {
             MessageState::Cancelled

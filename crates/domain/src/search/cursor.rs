@@ -1,8 +1,9 @@
-//! Cursors: the place in a list where the next page begins, as a text that clients only hand back.
+//! Cursors: an opaque text with the position of the next page of a list.
 //!
-//! A cursor is base64url of version, list, key and CRC-32. The checksum covers the scope as well, so a cursor that was cut,
-//! changed or taken from another list is refused. It guards against mistakes and not against forgery: a list shows nothing
-//! but the rows of its scope, whatever the cursor.
+//! A cursor is base64url of version, list, key and CRC-32. The checksum covers the scope as well,
+//! so a cursor that was cut, changed or taken from another list is refused. It guards against
+//! mistakes and not against forgery: a list shows nothing but the rows of its scope, whatever the
+//! cursor.
 
 use crate::refusal::Refusal;
 use base64::Engine;
@@ -13,7 +14,7 @@ use serde::de::DeserializeOwned;
 const VERSION: u8 = 1;
 const CHECK_OCTETS: usize = 4;
 
-/// A list that has pages.
+/// A list with pages.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum List {
     /// Messages of an account.
@@ -67,7 +68,8 @@ impl Cursor {
         Self(seal(&key, list, scope))
     }
 
-    /// Reads the key of a cursor of this list and scope. Returns `None` if another list gave it, or none.
+    /// Reads the key of a cursor of this list and scope. Returns `None` if another list gave it, or
+    /// none.
     pub fn key<K: DeserializeOwned>(&self, list: List, scope: &[u8]) -> Option<K> {
         serde_json::from_slice(&open(self.0.trim(), list, scope)?).ok()
     }
@@ -78,17 +80,18 @@ impl Cursor {
     }
 }
 
-/// The place of an item in its list. A list is ordered by it, so that a new row neither repeats nor hides another.
+/// The position of an item in its list. Lists are ordered by it, so new rows neither repeat nor
+/// hide others.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Position {
-    /// The id of the item, or of the one to which it belongs.
+    /// The id of the item, or of its parent.
     pub id: u128,
-    /// The place among items of the same id, such as a recipient of a message.
+    /// The index among items of the same id, such as the recipients of a message.
     pub place: u64,
 }
 
 impl Position {
-    /// Writes the cursor of the page after this item.
+    /// Returns the cursor of the page after this item.
     pub fn encode(self, list: List, scope: &[u8]) -> String {
         let mut key = [0; 24];
         let (id, place) = key.split_at_mut(16);
@@ -97,7 +100,7 @@ impl Position {
         seal(&key, list, scope)
     }
 
-    /// Reads a cursor of this list and scope.
+    /// Parses a cursor of this list and scope.
     pub fn decode(cursor: &str, list: List, scope: &[u8]) -> Result<Self, Refusal> {
         let position = open(cursor, list, scope).and_then(|key| {
             let (id, place) = key.split_first_chunk::<16>()?;

@@ -1,4 +1,4 @@
-//! Filters of lists and exports, from the raw fields of a query string.
+//! Filters of lists and exports, parsed from a query string.
 
 use crate::account::Environment;
 use crate::delivery::DeliveryStatus;
@@ -13,14 +13,14 @@ use crate::schedule::MessageState;
 use crate::sender;
 use crate::time::{FORMS, parse_time};
 
-/// The fields of a filter as they came. Blank ones are absent.
+/// The raw fields of a filter.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct FilterFields {
-    /// The first moment.
+    /// The first time.
     pub since: Option<String>,
-    /// The first moment after the last.
+    /// The time after the last one.
     pub until: Option<String>,
-    /// A number, in any accepted form.
+    /// A number in any accepted form.
     pub recipient: Option<String>,
     /// A sender ID.
     pub sender: Option<String>,
@@ -30,55 +30,55 @@ pub struct FilterFields {
     pub state: Option<String>,
     /// The status of a recipient.
     pub delivery_status: Option<String>,
-    /// The caller's own reference.
+    /// The caller's reference.
     pub customer_reference: Option<String>,
-    /// The kind of an entry of the wallet.
+    /// The kind of a wallet entry.
     pub kind: Option<String>,
-    /// A message.
+    /// The id of a message.
     pub message_id: Option<String>,
     /// The groups of a usage report.
     pub by: Option<String>,
 }
 
 named_enum! {
-    /// The status of a recipient, as a filter and an answer name it.
+    /// The status of a recipient as named in the API.
     pub enum StatusFilter {
-        /// Without an outcome.
+        /// Without a final status.
         Pending = "sent awaiting status",
         /// Delivered.
         Delivered = "delivrd",
         /// Not delivered.
         Undelivered = "undeliv",
-        /// Not delivered in time.
+        /// Not delivered within its validity.
         Expired = "expired",
-        /// Refused by the carrier.
+        /// Rejected by the carrier.
         Rejected = "rejectd",
         /// Not delivered for another reason.
         Failed = "failed",
-        /// Cancelled before it was handed over.
+        /// Cancelled before submission.
         Cancelled = "cancelled",
     }
 }
 
 impl StatusFilter {
-    /// Returns `true` if a recipient of this status is meant.
+    /// Returns `true` if a status matches.
     pub fn matches(self, status: DeliveryStatus) -> bool {
         self.as_str() == status.outside()
     }
 }
 
 named_enum! {
-    /// The kind of an entry of the wallet.
+    /// The kind of a wallet entry.
     pub enum EntryKind {
-        /// A send.
+        /// The charge of a send.
         Charge = "charge",
-        /// A recipient that is given back.
+        /// The refund of a recipient.
         Refund = "refund",
-        /// Money that came in.
+        /// Added credit.
         Credit = "credit",
         /// A correction by the operator.
         Debit = "debit",
-        /// Money between an account and a sub-account.
+        /// A transfer between an account and a sub-account.
         Transfer = "transfer",
         /// The share of a parent account.
         Margin = "margin",
@@ -101,16 +101,16 @@ named_enum! {
     }
 }
 
-/// The messages that a list or an export shows.
+/// The messages of a list or an export.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct MessageFilter {
-    /// Accepted at this moment or later, Unix milliseconds.
+    /// Accepted at or after this time, Unix milliseconds.
     pub since_ms: Option<i64>,
-    /// Accepted before this moment, Unix milliseconds.
+    /// Accepted before this time, Unix milliseconds.
     pub until_ms: Option<i64>,
     /// Sent to this number.
     pub recipient: Option<Recipient>,
-    /// Sent by this sender ID, in the form in which they are compared.
+    /// Sent by this sender ID, in its comparison form.
     pub sender: Option<String>,
     /// Sent over this gateway.
     pub gateway: Option<Gateway>,
@@ -123,7 +123,7 @@ pub struct MessageFilter {
 }
 
 impl MessageFilter {
-    /// Reads the fields of a search of messages.
+    /// Parses the fields of a search for messages.
     pub fn read(fields: &FilterFields, environment: Environment) -> Result<Self, Refusal> {
         let (since_ms, until_ms) = read_range(fields)?;
         let parse = number::reader(Gateway::International, environment);
@@ -159,12 +159,12 @@ impl MessageFilter {
     }
 }
 
-/// The entries of a wallet that a list or an export shows.
+/// The wallet entries of a list or an export.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct WalletFilter {
-    /// Made at this moment or later, Unix milliseconds.
+    /// Created at or after this time, Unix milliseconds.
     pub since_ms: Option<i64>,
-    /// Made before this moment, Unix milliseconds.
+    /// Created before this time, Unix milliseconds.
     pub until_ms: Option<i64>,
     /// Entries of this kind.
     pub kind: Option<EntryKind>,
@@ -173,7 +173,7 @@ pub struct WalletFilter {
 }
 
 impl WalletFilter {
-    /// Reads the fields of a search of entries.
+    /// Parses the fields of a search for entries.
     pub fn read(fields: &FilterFields) -> Result<Self, Refusal> {
         let (since_ms, until_ms) = read_range(fields)?;
         let kind = read("kind", fields.kind.as_ref(), EntryKind::from_name, || {
@@ -192,19 +192,19 @@ impl WalletFilter {
     }
 }
 
-/// The time and the groups of a usage report.
+/// The time and groups of a usage report.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct UsageFilter {
-    /// Accepted at this moment or later, Unix milliseconds.
+    /// Accepted at or after this time, Unix milliseconds.
     pub since_ms: Option<i64>,
-    /// Accepted before this moment, Unix milliseconds.
+    /// Accepted before this time, Unix milliseconds.
     pub until_ms: Option<i64>,
     /// The groups.
     pub by: UsageBy,
 }
 
 impl UsageFilter {
-    /// Reads the fields of a report, by days unless it says otherwise.
+    /// Parses the fields of a report. The default groups are days.
     pub fn read(fields: &FilterFields) -> Result<Self, Refusal> {
         let (since_ms, until_ms) = read_range(fields)?;
         let by = read("by", fields.by.as_ref(), UsageBy::from_name, || {
@@ -218,7 +218,7 @@ impl UsageFilter {
     }
 }
 
-/// Reads `delivery_status` alone, which is the filter of the recipients of one message.
+/// Parses `delivery_status`, the only filter for the recipients of one message.
 pub fn read_status(fields: &FilterFields) -> Result<Option<StatusFilter>, Refusal> {
     let status = fields.delivery_status.as_ref();
     read("delivery_status", status, StatusFilter::from_name, || {
@@ -244,7 +244,7 @@ fn read_range(fields: &FilterFields) -> Result<(Option<i64>, Option<i64>), Refus
     Ok((since_ms, until_ms))
 }
 
-/// Reads a field that is not blank, or refuses it with the accepted form.
+/// Parses a field that is not blank, or refuses it with the accepted forms.
 fn read<T>(
     name: &str,
     field: Option<&String>,

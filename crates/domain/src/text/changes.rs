@@ -1,23 +1,23 @@
-//! The changes that make a body plain: which character became which, and how often.
+//! The changes that make a body plain, with their numbers.
 
 use super::plain;
 use std::collections::HashMap;
 
-/// Most changes that are named; the rarest are left out.
+/// Maximum number of named changes. The rarest ones are left out.
 pub const MAX_NAMED_CHANGES: usize = 100;
 
-/// One change of a text.
+/// A change of a character.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TextChange {
     /// The character of the body.
     pub from: char,
-    /// The characters in its place; empty where it is removed.
+    /// The replacement, empty if the character is removed.
     pub to: String,
-    /// The number of times.
+    /// The number of occurrences.
     pub count: usize,
 }
 
-/// The changes of one text, or of many.
+/// The changes of one or several texts.
 #[derive(Clone, Debug, Default)]
 pub struct TextChanges {
     replaced: HashMap<char, TextChange>,
@@ -25,7 +25,8 @@ pub struct TextChanges {
 }
 
 impl TextChanges {
-    /// Adds the changes that make a body plain. Spaces that become one around a removed character are no change.
+    /// Adds the changes that make a body plain. Joined spaces around a removed character do not
+    /// count.
     pub fn add(&mut self, body: &str) {
         plain::made_plain(body, |from, to| {
             if to.is_empty() {
@@ -41,7 +42,7 @@ impl TextChanges {
         });
     }
 
-    /// The changes, the most frequent first.
+    /// Returns the changes, most frequent first.
     pub fn into_list(self) -> Vec<TextChange> {
         let removed = self.removed.into_iter().map(|(from, count)| TextChange {
             from,

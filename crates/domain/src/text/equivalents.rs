@@ -1,11 +1,11 @@
-//! The plain equivalents of characters that `unicode = false` does not let through.
+//! The plain equivalents of characters for `unicode = false`.
 //!
-//! Source: the decompositions of the Unicode Character Database 14.0 (`UnicodeData.txt`, marks
-//! dropped), for letters without one the base letter of their name (`LATIN SMALL LETTER B WITH HOOK`
-//! is b), and by hand the punctuation, currency signs, bullets, arrows and the letters that are
-//! neither (ß, æ, ɛ, ŋ, …).
+//! Source: the decompositions of the Unicode Character Database 14.0 (`UnicodeData.txt`) without
+//! marks, and the base letter in the name of other letters (`LATIN SMALL LETTER B WITH HOOK` is b).
+//! Punctuation, currency signs, bullets, arrows and the remaining letters (ß, æ, ɛ, ŋ, …) were
+//! added by hand.
 
-/// The plain text of an equivalent, and the characters that it replaces.
+/// A plain text with the characters that it replaces.
 pub(super) const EQUIVALENTS: &[(&str, &str)] = &[
     ("A", "ÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦȺᴬḀẠẢẤẦẨẪẬẮẰẲẴẶ\u{212B}Ⓐ"),
     ("a", "ªàáâãäåāăąǎǟǡǻȁȃȧɑᴀᵃᵅᶏḁẚạảấầẩẫậắằẳẵặₐⓐⱥ"),

@@ -1,9 +1,9 @@
 //! The GSM 7 bit default alphabet and its extension table (3GPP TS 23.038, 6.2.1).
 
-/// The septet that announces a character of the extension table.
+/// The septet before a character of the extension table.
 pub(super) const ESCAPE: u8 = 0x1B;
 
-/// A character's place in the alphabet.
+/// The code of a character.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Code {
     /// One septet of the default alphabet.
@@ -12,12 +12,12 @@ pub(super) enum Code {
     Extended(u8),
 }
 
-/// Where the alphabet has this character, if it does.
+/// Returns the code of a character, if the alphabet has it.
 ///
-/// The form feed of the extension table is left out: no phone shows it.
+/// The form feed of the extension table is left out, because no phone shows it.
 pub(super) const fn code(character: char) -> Option<Code> {
     let basic = match character {
-        // Here the alphabet agrees with ASCII.
+        // In these ranges the alphabet equals ASCII.
         ' '..='#' | '%'..='?' | 'A'..='Z' | 'a'..='z' | '\n' | '\r' => character as u8,
         '@' => 0x00,
         '£' => 0x01,
@@ -82,30 +82,31 @@ const fn extended(character: char) -> Option<Code> {
     Some(Code::Extended(code))
 }
 
-/// Returns whether the text is ASCII and all of it in the alphabet: the common case.
+/// Returns `true` if the text is ASCII and in the alphabet, which is the common case.
 pub(super) fn is_ascii_gsm(text: &str) -> bool {
     let is_other = |byte| !matches!(byte, b' '..=b'_' | b'a'..=b'~' | b'\n' | b'\r');
-    // Looking to the end, unlike stopping at the first, compiles to vector instructions. So does counting,
-    // but into words eight times as wide as a byte.
+    // A loop to the end compiles to vector instructions, unlike one that stops early. A count does
+    // so too, but in words eight times as wide.
     !text
         .bytes()
         .fold(false, |found, byte| found | is_other(byte))
 }
 
-/// Returns whether every character is in the alphabet.
+/// Returns `true` if every character is in the alphabet.
 pub(super) fn is_gsm(text: &str) -> bool {
     is_ascii_gsm(text) || text.chars().all(|character| code(character).is_some())
 }
 
-/// Returns whether an ASCII character is in the extension table.
+/// Returns `true` if an ASCII character is in the extension table.
 const fn is_extended(byte: u8) -> bool {
     matches!(byte, b'^' | b'{' | b'}' | b'\\' | b'[' | b'~' | b']' | b'|')
 }
 
-/// How many septets the text takes on the air; characters outside the alphabet take none.
+/// Returns the number of septets of the text. Characters outside the alphabet have none.
 pub(super) fn septet_count(text: &str) -> usize {
     if text.is_ascii() {
-        // Counted in bytes, which cannot overflow within so many: vectors hold more of them than of words.
+        // The count of a chunk fits into a byte, so that a vector has more counters than with
+        // words.
         let escapes = text.as_bytes().chunks(usize::from(u8::MAX)).map(|some| {
             let escapes: u8 = some.iter().map(|&byte| u8::from(is_extended(byte))).sum();
             usize::from(escapes)
@@ -121,7 +122,8 @@ pub(super) fn septet_count(text: &str) -> usize {
         .sum()
 }
 
-/// The septets of the text, one in an octet; characters outside the alphabet are left out.
+/// Returns the septets of the text, one in each octet. Characters outside the alphabet are left
+/// out.
 pub(super) fn septets(text: &str) -> Vec<u8> {
     let mut septets = Vec::with_capacity(text.len());
     for character in text.chars() {

@@ -1,29 +1,29 @@
-//! Where a text is cut into pages (3GPP TS 23.040, 9.2.3.24.1, with the 8-bit reference).
+//! The cut of a text into pages (3GPP TS 23.040, 9.2.3.24.1, with the 8-bit reference).
 
 use std::ops::Range;
 
-/// How many code units fit: alone, and beside a concatenation header.
+/// Number of code units of a page without and with a concatenation header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PageSize {
-    /// The text is one page.
+    /// The size of a single page.
     pub(super) single: usize,
-    /// The text is several pages.
+    /// The size of one of several pages.
     pub(super) multiple: usize,
 }
 
-/// Septets of the default alphabet.
+/// The sizes in septets of the default alphabet.
 pub(super) const GSM: PageSize = PageSize {
     single: 160,
     multiple: 153,
 };
 
-/// UTF-16 code units.
+/// The sizes in UTF-16 code units.
 pub(super) const UCS2: PageSize = PageSize {
     single: 70,
     multiple: 67,
 };
 
-/// How many pages are billed, and sent, for so many code units.
+/// Returns the number of pages that are sent and billed for so many code units.
 pub(super) const fn count(units: usize, size: PageSize) -> usize {
     if units <= size.single {
         1
@@ -32,13 +32,15 @@ pub(super) const fn count(units: usize, size: PageSize) -> usize {
     }
 }
 
-/// The pages of a text of `units` code units; `tears` tells whether a cut before a unit parts a pair.
+/// Returns the pages of a text of `units` code units. `tears` is `true` for a cut that splits a
+/// pair.
 ///
-/// There are never more pages than [`count`] says. Within that, as few pairs as possible are torn.
+/// There are never more pages than [`count`] returns. Within that number, as few pairs as possible
+/// are split.
 ///
-/// For each number of torn pairs, from none, this follows how far the first pages can reach; the first
-/// number that reaches the end is the smallest. Reaching further never hurts, since a later start of a
-/// page never makes its end come earlier. Nearly every text needs one round.
+/// For each number of split pairs from zero, the algorithm computes how far the first pages can
+/// reach. The first number that reaches the end is the minimum. Reaching further never hurts, since
+/// a later begin of a page never makes its end earlier. Nearly every text needs one round.
 pub(super) fn cut(
     units: usize,
     size: PageSize,
@@ -51,7 +53,7 @@ pub(super) fn cut(
     let full = |start: usize| (start + size.multiple).min(units);
     let whole = |start: usize| full(start) - usize::from(tears(full(start)));
 
-    // rounds[torn][page]: the furthest end of that page, and the round of the page before it.
+    // `rounds[torn][page]` is the furthest end of that page, and the round of the previous page.
     let mut rounds: Vec<Vec<(usize, usize)>> = Vec::new();
     loop {
         let torn = rounds.len();
@@ -73,7 +75,7 @@ pub(super) fn cut(
     }
 }
 
-/// Reads the pages off the rounds, from the last page to the first.
+/// Returns the pages by following the rounds from the last page to the first.
 fn trace(rounds: &[Vec<(usize, usize)>], pages: usize) -> Vec<Range<usize>> {
     let mut cuts = Vec::with_capacity(pages);
     let mut round = rounds.len() - 1;
@@ -96,7 +98,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Texts as the lengths of their characters, and where a cut would tear one.
+    /// Returns where a cut splits a character, for characters of these lengths.
     fn tearing(lengths: &[usize]) -> Vec<bool> {
         let mut tears: Vec<bool> = lengths
             .iter()
@@ -106,7 +108,7 @@ mod tests {
         tears
     }
 
-    /// The fewest tears, by trying every way to cut.
+    /// Returns the minimum number of splits by trying every cut.
     fn fewest(tears: &[bool], size: PageSize, start: usize, pages: usize) -> Option<usize> {
         let units = tears.len() - 1;
         if start == units {

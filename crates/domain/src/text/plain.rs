@@ -1,4 +1,4 @@
-//! The text that is sent with `unicode = false`: plain GSM 03.38, without accents and without emoji.
+//! The plain text for `unicode = false`: GSM 03.38 without accents and emoji.
 
 use super::equivalents::EQUIVALENTS;
 use super::gsm;
@@ -8,14 +8,14 @@ use std::sync::LazyLock;
 const STYLED_LETTERS: u32 = 0x1_D400;
 /// 𝟎, the first of five styles of digits.
 const STYLED_DIGITS: u32 = 0x1_D7CE;
-/// Full-width forms lie at this distance above ASCII.
+/// The distance of full-width forms from ASCII.
 const FULL_WIDTH: u32 = 0xFEE0;
-/// Asks for the character before it to be shown as an emoji.
+/// The variation selector that shows the previous character as an emoji.
 const EMOJI_STYLE: char = '\u{FE0F}';
-/// The mark that puts the digit before it on a key.
+/// The mark that shows the previous digit as a key.
 const KEYCAP: char = '\u{20E3}';
 
-/// The table by character, sorted.
+/// The table of equivalents, sorted by character.
 static BY_CHARACTER: LazyLock<Vec<(char, &'static str)>> = LazyLock::new(|| {
     let mut pairs: Vec<_> = EQUIVALENTS
         .iter()
@@ -27,29 +27,30 @@ static BY_CHARACTER: LazyLock<Vec<(char, &'static str)>> = LazyLock::new(|| {
     pairs
 });
 
-/// The treatment of one character.
+/// The treatment of a character.
 enum Treatment {
-    /// It is plain already, or plain once its style is dropped.
-    Is(char),
-    /// Others are written for it.
-    Becomes(&'static str),
-    /// It is not seen, so it goes without a trace.
-    Vanishes,
-    /// It is seen and has no equivalent, so it goes, with the double space that would be left.
-    Goes,
+    /// The character is plain, or plain without its style.
+    Plain(char),
+    /// The character is replaced by a text.
+    Replaced(&'static str),
+    /// The character is invisible, and is removed.
+    Invisible,
+    /// The character is visible without an equivalent. It is removed with the double space around
+    /// it.
+    Removed,
 }
 
-/// The text in plain characters: see [`Text::prepare`](super::Text::prepare).
+/// Returns the plain text, see [`Text::prepare`](super::Text::prepare).
 pub(crate) fn plain(body: &str) -> String {
     counted(body).0
 }
 
-/// The text in plain characters, and how many visible characters were removed without an equivalent.
+/// Returns the plain text, and the number of removed visible characters.
 pub(super) fn counted(body: &str) -> (String, usize) {
     made_plain(body, |_, _| {})
 }
 
-/// The same, where `changed` gets each character that is replaced or removed with what stands for it.
+/// Returns the same, and passes each replaced or removed character to `changed`.
 pub(super) fn made_plain(body: &str, mut changed: impl FnMut(char, &str)) -> (String, usize) {
     if gsm::is_ascii_gsm(body) {
         return (body.to_owned(), 0);
@@ -65,18 +66,18 @@ pub(super) fn made_plain(body: &str, mut changed: impl FnMut(char, &str)) -> (St
             continue;
         }
         match treatment(character) {
-            Treatment::Is(plain_character) => {
+            Treatment::Plain(plain_character) => {
                 if plain_character != character {
                     changed(character, plain_character.encode_utf8(&mut [0; 4]));
                 }
                 plain.push(plain_character);
             }
-            Treatment::Becomes(equivalent) => {
+            Treatment::Replaced(equivalent) => {
                 changed(character, equivalent);
                 plain.push_str(equivalent);
             }
-            Treatment::Vanishes => changed(character, ""),
-            Treatment::Goes => {
+            Treatment::Invisible => changed(character, ""),
+            Treatment::Removed => {
                 removed += 1;
                 changed(character, "");
                 plain.gap();
@@ -86,7 +87,7 @@ pub(super) fn made_plain(body: &str, mut changed: impl FnMut(char, &str)) -> (St
     (plain.text, removed)
 }
 
-/// The text so far, and whether something was just taken out.
+/// The plain text so far, and `true` after a removed character.
 struct Plain {
     text: String,
     after_gap: bool,
@@ -123,7 +124,7 @@ impl Plain {
             .for_each(|character| self.push(character));
     }
 
-    /// Something seen goes here: the spaces on both sides of it become one.
+    /// Records a removed visible character. The spaces on both sides of it become one.
     fn gap(&mut self) {
         while self.text.ends_with("  ") {
             self.text.pop();
@@ -134,22 +135,23 @@ impl Plain {
 
 fn treatment(character: char) -> Treatment {
     if is_plain(character) {
-        return Treatment::Is(character);
+        return Treatment::Plain(character);
     }
     if let Some(letter) = unstyled(character).filter(|&letter| is_plain(letter)) {
-        return Treatment::Is(letter);
+        return Treatment::Plain(letter);
     }
     if let Ok(at) = BY_CHARACTER.binary_search_by_key(&character, |pair| pair.0) {
-        return Treatment::Becomes(BY_CHARACTER[at].1);
+        return Treatment::Replaced(BY_CHARACTER[at].1);
     }
     if is_unseen(character) {
-        Treatment::Vanishes
+        Treatment::Invisible
     } else {
-        Treatment::Goes
+        Treatment::Removed
     }
 }
 
-/// Returns whether a character may be sent as it is: in the alphabet and not an accented or joined letter.
+/// Returns `true` if a character is sent unchanged: it is in the alphabet, and no accented or
+/// joined letter.
 fn is_plain(character: char) -> bool {
     const SIGNS_AND_CAPITALS: &str = "£¥§¿¡¤€ΔΦΓΛΩΠΨΣΘΞ";
     if character.is_ascii() {
@@ -159,7 +161,7 @@ fn is_plain(character: char) -> bool {
     }
 }
 
-/// The ASCII character of which this is a full-width form or a mathematical style (𝐁, 𝓫, 𝟗).
+/// Returns the ASCII character of a full-width form or a mathematical style (𝐁, 𝓫, 𝟗).
 fn unstyled(character: char) -> Option<char> {
     let code = u32::from(character);
     let (first, place) = match code {
@@ -174,8 +176,8 @@ fn unstyled(character: char) -> Option<char> {
     char::from_u32(u32::from(first) + place)
 }
 
-/// Returns whether the next characters make an emoji of a character that is none by itself: a digit on a key, or a
-/// sign such as © that is asked to be shown as an emoji.
+/// Returns `true` if the next characters make an emoji of this one: a digit on a key, or a sign
+/// such as © with a variation selector.
 fn is_emoji_by_context(character: char, rest: &str) -> bool {
     match character {
         '0'..='9' | '#' | '*' => rest
@@ -189,8 +191,8 @@ fn is_emoji_by_context(character: char, rest: &str) -> bool {
     }
 }
 
-/// Control characters, zero-width characters, variation selectors, tags, and marks that combine with
-/// the letter before them.
+/// Returns `true` for control characters, zero-width characters, variation selectors, tags and
+/// combining marks.
 pub(crate) fn is_unseen(character: char) -> bool {
     matches!(character,
         '\0'..='\u{1F}' | '\u{7F}'..='\u{9F}' | '\u{AD}' | '\u{034F}' | '\u{061C}'
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_written_for_a_character_is_plain() {
+    fn every_equivalent_is_plain() {
         for character in ('\0'..='\u{1FFFF}').chain('\u{E0000}'..='\u{E0FFF}') {
             let written = plain(&character.to_string());
             assert!(written.chars().all(is_plain), "{character:?}: {written:?}");

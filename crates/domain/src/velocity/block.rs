@@ -4,15 +4,15 @@ use crate::number::recipient::Recipient;
 use std::fmt;
 use std::str::FromStr;
 
-/// Numbers in a block: they differ in their last three digits.
+/// Number of numbers in a block, which differ in their last three digits.
 const NUMBERS: u64 = 1_000;
 const HIDDEN: &str = "***";
 
-/// The numbers that are the same but for their last three digits: in Nigeria, the country code and seven digits.
+/// A block: numbers that differ only in their last three digits.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Block(u64);
 
-/// A text that names no block.
+/// The text is not a block.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 #[error(
     "a block is a number in international format without its last three digits, such as 2348031234"
@@ -20,23 +20,23 @@ pub struct Block(u64);
 pub struct NotBlock;
 
 impl Block {
-    /// The block in which a number lies.
+    /// Returns the block of a number.
     pub const fn of(recipient: Recipient) -> Self {
         Self(recipient.digits() / NUMBERS)
     }
 
-    /// The block of digits that were read and checked earlier.
+    /// Creates a block from digits that were checked earlier.
     pub const fn from_digits(digits: u64) -> Self {
         Self(digits)
     }
 
-    /// The digits that its numbers have in common.
+    /// Returns the common digits of the numbers.
     pub const fn digits(self) -> u64 {
         self.0
     }
 }
 
-/// With the digits that are missing as asterisks: `2348031234***`.
+/// The common digits with asterisks: `2348031234***`.
 impl fmt::Display for Block {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{HIDDEN}", self.0)
@@ -46,7 +46,7 @@ impl fmt::Display for Block {
 impl FromStr for Block {
     type Err = NotBlock;
 
-    /// As it is displayed, or without the asterisks.
+    /// Parses the displayed form, with or without the asterisks.
     fn from_str(text: &str) -> Result<Self, NotBlock> {
         let digits = text.strip_suffix(HIDDEN).unwrap_or(text);
         let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());

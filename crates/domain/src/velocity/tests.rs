@@ -8,7 +8,7 @@ const LIMITS: VelocityLimits = VelocityLimits {
     pause_ms: PAUSE_MS,
 };
 
-/// Numbers of the same block.
+/// Returns numbers of the same block.
 fn numbers(range: std::ops::Range<u64>) -> Vec<Recipient> {
     range
         .map(|last| Recipient::from_digits(2_348_031_234_000 + last))
@@ -20,11 +20,11 @@ fn block() -> Block {
 }
 
 fn goes(velocity: &mut Velocity, recipients: &[Recipient], now_ms: i64) -> bool {
-    velocity.judge(ACCOUNT, recipients, &LIMITS, now_ms) == VelocityVerdict::Goes
+    velocity.judge(ACCOUNT, recipients, &LIMITS, now_ms) == VelocityVerdict::Allowed
 }
 
 #[test]
-fn a_number_gets_its_messages_of_an_hour_and_no_more() {
+fn a_number_gets_at_most_its_limit_in_an_hour() {
     let mut velocity = Velocity::default();
     let to = numbers(1..2);
     assert!(goes(&mut velocity, &to, HOUR_MS));
@@ -37,13 +37,13 @@ fn a_number_gets_its_messages_of_an_hour_and_no_more() {
     let other = AccountId(8);
     assert_eq!(
         velocity.judge(other, &to, &LIMITS, HOUR_MS + 2),
-        VelocityVerdict::Goes
+        VelocityVerdict::Allowed
     );
     assert!(goes(&mut velocity, &to, 2 * HOUR_MS));
 }
 
 #[test]
-fn an_account_is_told_of_once_in_an_hour() {
+fn an_account_is_reported_once_in_an_hour() {
     let mut velocity = Velocity::default();
     let report_once = |velocity: &mut Velocity, account, now_ms| {
         velocity.judge(account, &numbers(0..1), &LIMITS, now_ms);
@@ -56,14 +56,14 @@ fn an_account_is_told_of_once_in_an_hour() {
 }
 
 #[test]
-fn a_block_that_gets_more_than_its_messages_is_to_be_paused() {
+fn a_block_above_its_limit_is_paused() {
     let mut velocity = Velocity::default();
     assert!(goes(&mut velocity, &numbers(0..5), 0));
     let more = velocity.judge(ACCOUNT, &numbers(5..6), &LIMITS, 1);
     assert_eq!(more, VelocityVerdict::Pause(block()));
     let elsewhere = [Recipient::from_digits(2_348_031_235_000)];
     assert!(goes(&mut velocity, &elsewhere, 1));
-    // At once, and what is refused is not counted.
+    // A single send may exceed the limit, and a refused send is not counted.
     let mut velocity = Velocity::default();
     let many = velocity.judge(ACCOUNT, &numbers(0..6), &LIMITS, 0);
     assert_eq!(many, VelocityVerdict::Pause(block()));
@@ -97,7 +97,7 @@ fn a_paused_block_is_refused_until_its_end_or_release() {
 }
 
 #[test]
-fn what_was_refused_after_all_is_not_counted() {
+fn a_send_that_is_refused_later_is_not_counted() {
     let mut velocity = Velocity::default();
     let to = numbers(0..5);
     for _ in 0..10 {
@@ -110,24 +110,24 @@ fn what_was_refused_after_all_is_not_counted() {
 }
 
 #[test]
-fn what_is_not_set_limits_nothing_and_is_not_counted() {
+fn an_unset_limit_neither_limits_nor_counts() {
     let mut velocity = Velocity::default();
     assert!(!VelocityLimits::default().are_set());
     for _ in 0..10 {
         let verdict = velocity.judge(ACCOUNT, &numbers(0..9), &VelocityLimits::default(), 0);
-        assert_eq!(verdict, VelocityVerdict::Goes);
+        assert_eq!(verdict, VelocityVerdict::Allowed);
     }
     assert!(velocity.blocks.is_empty() && velocity.recipients.is_empty());
 }
 
 #[test]
-fn many_numbers_take_no_more_than_their_room() {
+fn the_number_of_counted_numbers_has_a_bound() {
     let mut counts = HashMap::new();
     for key in 0..MAX_COUNTED + 5 {
         count(&mut counts, key, 1);
     }
     assert_eq!(counts.len(), MAX_COUNTED);
-    // One that has its place keeps it.
+    // An entry that is already counted separately stays so.
     count(&mut counts, 1, 1);
     assert_eq!(counts[&1], 2);
 }

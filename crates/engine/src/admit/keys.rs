@@ -1,5 +1,5 @@
-//! The idempotency keys whose requests are being handled by this node. Other nodes are kept apart
-//! by the transaction, which has one row for a key.
+//! The idempotency keys whose requests run on this node. Requests on other nodes conflict in the
+//! database, which has one row for each key.
 
 use domain::idempotency::{IdempotencyKey, in_use};
 use domain::{AccountId, Environment, Refusal};
@@ -7,41 +7,41 @@ use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-type Owned = (AccountId, Environment, IdempotencyKey);
+type RequestKey = (AccountId, Environment, IdempotencyKey);
 
 /// The keys in use.
 #[derive(Clone, Default)]
-pub(crate) struct KeysInUse(Arc<Mutex<HashSet<Owned>>>);
+pub(crate) struct KeysInUse(Arc<Mutex<HashSet<RequestKey>>>);
 
 impl KeysInUse {
-    /// Takes a key until the claim is dropped. A key that is taken already is refused.
+    /// Claims a key until the claim is dropped. A key in use is refused.
     pub(crate) fn claim(
         &self,
         account: AccountId,
         environment: Environment,
         key: &IdempotencyKey,
     ) -> Result<KeyClaim, Refusal> {
-        let owned = (account, environment, key.clone());
-        if self.0.lock().insert(owned.clone()) {
+        let request_key = (account, environment, key.clone());
+        if self.0.lock().insert(request_key.clone()) {
             return Ok(KeyClaim {
                 keys: self.clone(),
-                owned,
+                request_key,
             });
         }
         Err(in_use())
     }
 }
 
-/// A key in use. It lasts until the outcome of its request is known, also where the client has
-/// gone.
+/// A key in use. The claim lasts until the outcome of its request is known, even if the client has
+/// hung up.
 pub(crate) struct KeyClaim {
     keys: KeysInUse,
-    owned: Owned,
+    request_key: RequestKey,
 }
 
 impl Drop for KeyClaim {
     fn drop(&mut self) {
-        self.keys.0.lock().remove(&self.owned);
+        self.keys.0.lock().remove(&self.request_key);
     }
 }
 

@@ -90,7 +90,7 @@ impl Velocity {
         let limits = self.limits();
         let verdict = self.counts().judge(account, recipients, &limits, now_ms);
         match verdict {
-            VelocityVerdict::Goes => Ok(Counted {
+            VelocityVerdict::Allowed => Ok(Counted {
                 velocity: Arc::clone(self),
                 account,
                 recipients: recipients.to_vec(),

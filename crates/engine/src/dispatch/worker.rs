@@ -79,7 +79,7 @@ impl CarrierWorker {
         let backlog = !self.busy.claiming && self.carrier.claimable(waiting > 0).is_some();
         let submits = match (waiting > 0 && !self.window_full, backlog) {
             (true, _) => 1,
-            (false, true) => self.state.pace.portion(),
+            (false, true) => self.state.pace.min_claim(),
             (false, false) => return None,
         };
         let steady_ms = self.context.clock.steady_ms();
@@ -166,7 +166,7 @@ impl CarrierWorker {
     fn note_response(&mut self, link: LinkId, outcome: &SubmitOutcome) {
         let is_first = self.state.measures.response(outcome);
         match outcome {
-            SubmitOutcome::Accepted { .. } => self.state.pace.taken(),
+            SubmitOutcome::Accepted { .. } => self.state.pace.accepted(),
             SubmitOutcome::Rejected(status) => {
                 if is_first {
                     logs::refused(&self.carrier, *status);
@@ -220,7 +220,7 @@ impl CarrierWorker {
         if state.in_flight.waiting() == 0 || !self.context.nodes.holds() {
             return;
         }
-        let mut pace = state.pace.room(self.context.clock.steady_ms());
+        let mut pace = state.pace.available(self.context.clock.steady_ms());
         let window = self.carrier.settings.as_ref().map(|all| all.window);
         let open = self.slots.submitting();
         let open = open.map(|(link, session)| Open::new(link, session, window));
@@ -290,10 +290,10 @@ impl CarrierWorker {
         let clock = &self.context.clock;
         let (now_ms, steady_ms) = (clock.now_ms(), clock.steady_ms());
         // Queued recipients use up the pace first. A tiny claim would cost as much as a large one.
-        let pace = self.state.pace.room(steady_ms).saturating_sub(waiting);
+        let pace = self.state.pace.available(steady_ms).saturating_sub(waiting);
         let asked = available.min(pace);
         if asked == 0
-            || pace < self.state.pace.portion()
+            || pace < self.state.pace.min_claim()
             || !self.carrier.budget.try_take(asked, priority)
         {
             return;

@@ -292,8 +292,8 @@ impl Admission {
         )
     }
 
-    /// Returns the price of a send and the balance of the wallet. Nothing is sent, charged or recorded. The refusals are
-    /// those of a send, except for a low balance and a duplicate.
+    /// Returns the price of a send and the balance of the wallet. Nothing is sent, charged or
+    /// recorded. The refusals are those of a send, except for a low balance and a duplicate.
     pub async fn quote(&self, request: SendRequest) -> Result<Quoted, Error> {
         let live = self.stages.context.live.load_full();
         let (draft, quote) = request.quote(

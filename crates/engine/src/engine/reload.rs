@@ -152,6 +152,6 @@ async fn release_binds(context: &Context, carrier: &str) {
 
 async fn wait_for(task: JoinHandle<()>) {
     if task.await.is_err() {
-        tracing::error!("carrier worker: wait_for by a panic");
+        tracing::error!("carrier worker: ended by a panic");
     }
 }

@@ -58,7 +58,7 @@ struct Receiver {
 }
 
 impl Receiver {
-    /// Behaves as `behaviours` say, request by request. The last one is repeated.
+    /// Starts a receiver with a behaviour for each request. The last one is repeated.
     async fn start(behaviours: Vec<Behaviour>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let receiver = Self {

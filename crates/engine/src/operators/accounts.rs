@@ -1,4 +1,4 @@
-//! The commands about accounts.
+//! The operations on accounts.
 
 use super::actor::Actor;
 use super::error::{OperationError, Result, checked};
@@ -15,7 +15,7 @@ pub struct Accounts {
 }
 
 impl Accounts {
-    /// Makes an account: active, unverified, with an empty wallet.
+    /// Creates an account that is active and unverified, with an empty wallet.
     pub async fn create(self, name: &str, email: &str) -> Result<Account> {
         let email = checked("the e-mail address", email)?;
         if email
@@ -45,15 +45,15 @@ impl Accounts {
         Ok(request.page(List::Accounts, "", rows))
     }
 
-    /// An account with what its wallet holds.
+    /// Returns an account and its wallet.
     pub async fn show(self, id: AccountId) -> Result<(Account, Purse)> {
         let account = account(&self.store, id).await?;
         let wallet = self.store.wallets().find(id).await?.unwrap_or_default();
         Ok((account, wallet))
     }
 
-    /// Changes what an account may do, and what becomes of what it has queued: held where nothing
-    /// is said and it may not send.
+    /// Changes the status of an account, and the fate of its queued recipients. They are held by
+    /// default if the account may not send.
     pub async fn set_status(
         self,
         id: AccountId,
@@ -82,12 +82,12 @@ impl Accounts {
         })
     }
 
-    /// Returns the fate of an account's queued recipients, or `None` if all of them are sent.
+    /// Returns the fate of the queued recipients, or `None` if they are sent.
     pub async fn queued(self, id: AccountId) -> Result<Option<Queued>> {
         Ok(self.store.accounts().holds().await?.remove(&id))
     }
 
-    /// Changes how far an account is known.
+    /// Changes the verification of an account.
     pub async fn set_verification(self, id: AccountId, verification: Verification) -> Result<()> {
         let changed = self
             .store
@@ -97,7 +97,7 @@ impl Accounts {
         changed.then_some(()).ok_or(OperationError::NoAccount(id))
     }
 
-    /// Limits what an account may spend in a calendar day of Lagos; `None` takes the limit away.
+    /// Sets the daily limit of an account, for calendar days in Lagos. `None` removes it.
     pub async fn set_daily_limit(self, id: AccountId, per_day: Option<Money>) -> Result<()> {
         let found = self
             .store
@@ -107,7 +107,7 @@ impl Accounts {
         found.then_some(()).ok_or(OperationError::NoAccount(id))
     }
 
-    /// Returns the amount that an account may spend in a day, and the amount that it has spent.
+    /// Returns the daily limit of an account, and the amount that it has spent today.
     pub async fn spending(self, id: AccountId) -> Result<Spending> {
         self.store
             .wallets()
@@ -132,9 +132,9 @@ pub(super) fn scope_of(account: Option<AccountId>) -> String {
         .unwrap_or_default()
 }
 
-/// The outcome of what an account had queued.
+/// The effect of a status change on queued recipients.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct QueuedSettled {
-    /// Recipients that are cancelled.
+    /// Number of cancelled recipients.
     pub cancelled: usize,
 }

@@ -1,4 +1,4 @@
-//! The command that lists the audit.
+//! The operation on the audit list.
 
 use super::accounts::{account, scope_of};
 use super::error::Result;
@@ -7,13 +7,13 @@ use domain::AccountId;
 use domain::search::List;
 use store::{AuditEntry, Store};
 
-/// The audit: list.
+/// The audit list: list.
 pub struct Audit {
     pub(super) store: Store,
 }
 
 impl Audit {
-    /// Returns a page of the audit, or of its entries about one account, the latest first.
+    /// Returns a page of the audit list, newest first, of all accounts or of one.
     pub async fn list(
         self,
         id: Option<AccountId>,

@@ -1,4 +1,4 @@
-//! The commands about callbacks.
+//! The operations on callbacks.
 
 use super::accounts::{account, scope_of};
 use super::actor::Actor;
@@ -29,7 +29,7 @@ impl Callbacks {
         Ok(request.page(List::DeadOrigins, "", rows))
     }
 
-    /// Returns a page of the dead callbacks of an account, the latest first.
+    /// Returns a page of the dead callbacks of an account, newest first.
     pub async fn dead(self, id: AccountId, request: &PageRequest) -> Result<Page<Callback>> {
         account(&self.store, id).await?;
         let scope = scope_of(Some(id));
@@ -42,8 +42,8 @@ impl Callbacks {
         Ok(request.page(List::DeadCallbacks, &scope, rows))
     }
 
-    /// Returns a page of the attempts that are kept for an account, or for one of its messages: the
-    /// latest messages first.
+    /// Returns a page of the recorded attempts of an account or of one message, newest messages
+    /// first.
     pub async fn attempts(
         self,
         id: AccountId,
@@ -61,7 +61,7 @@ impl Callbacks {
         Ok(request.page(List::CallbackAttempts, &scope, rows.await?))
     }
 
-    /// Queues dead callbacks again, with all their attempts before them. Returns their number.
+    /// Queues dead callbacks again, with a new series of attempts. Returns their number.
     pub async fn replay(self, which: &Replay) -> Result<u64> {
         let (mut replayed, mut behind) = (0, None);
         loop {
@@ -85,7 +85,7 @@ impl Callbacks {
         }
     }
 
-    /// Creates a secret, which signs the callbacks of an account from now on.
+    /// Creates the first secret of an account, which signs its callbacks from now on.
     pub async fn create_secret(self, id: AccountId) -> Result<CallbackSecret> {
         account(&self.store, id).await?;
         let by = self.actor.now();
@@ -101,7 +101,7 @@ impl Callbacks {
         }
     }
 
-    /// Gives an account another secret; those that it has sign as well for `overlap`.
+    /// Creates another secret for an account. The existing ones keep signing for `overlap`.
     pub async fn rotate_secret(self, id: AccountId, overlap: Duration) -> Result<CallbackSecret> {
         account(&self.store, id).await?;
         let by = self.actor.now();
@@ -120,8 +120,7 @@ impl Callbacks {
         }
     }
 
-    /// Returns a page of the secrets that sign now, of all accounts or of one: account by account,
-    /// newest first.
+    /// Returns a page of the valid secrets of all accounts or of one, by account and newest first.
     pub async fn list_secrets(
         self,
         account: Option<AccountId>,
@@ -138,8 +137,8 @@ impl Callbacks {
         Ok(request.page(List::CallbackSecrets, &scope, rows.await?))
     }
 
-    /// Removes a secret, or all of the account: then its callbacks are signed no more. Gives how
-    /// many.
+    /// Revokes one secret or all secrets of an account. Without any, its callbacks are not signed.
+    /// Returns their number.
     pub async fn revoke_secrets(self, id: AccountId, secret: Option<&str>) -> Result<u64> {
         account(&self.store, id).await?;
         match self
@@ -154,19 +153,19 @@ impl Callbacks {
     }
 }
 
-/// Which dead callbacks are to be made again: all, or those that are as named.
+/// Selects the dead callbacks to queue again. Each field narrows the selection.
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
-    /// Only those of this account.
+    /// The account.
     pub account: Option<AccountId>,
-    /// Only those to this scheme, host and port.
+    /// The scheme, host and port.
     pub origin: Option<String>,
-    /// Only those of this message.
+    /// The message.
     pub message: Option<MessageId>,
 }
 
 impl Replay {
-    /// Returns `true` if callbacks to this receiver may be among the meant ones.
+    /// Returns `true` if callbacks to this receiver may be selected.
     fn has(&self, dead: &DeadOrigin) -> bool {
         self.account.is_none_or(|account| account == dead.account)
             && self
@@ -179,7 +178,7 @@ impl Replay {
 fn fresh(now_ms: i64, account: AccountId) -> Result<CallbackSecret> {
     let random = Random::system().bytes();
     if random == [0; RANDOM_BYTES] {
-        return Err(OperationError::NoChance);
+        return Err(OperationError::NoRandomBytes);
     }
     Ok(CallbackSecret {
         account,

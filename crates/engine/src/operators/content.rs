@@ -1,4 +1,4 @@
-//! The commands about phrases that no text may hold.
+//! The operations on prohibited phrases.
 
 use super::actor::Actor;
 use super::error::{OperationError, Result, checked};
@@ -7,14 +7,14 @@ use domain::search::List;
 use domain::{Prohibited, phrase};
 use store::{Listed, Store};
 
-/// Phrases that no text may hold: add, remove, list.
+/// Prohibited phrases: add, remove, list.
 pub struct Content {
     pub(super) store: Store,
     pub(super) actor: Actor,
 }
 
 impl Content {
-    /// Adds a phrase, and gives it as it is compared; a running server refuses it within a second.
+    /// Adds a phrase. Returns its normalised form. A running server applies it within a second.
     pub async fn add(self, text: &str) -> Result<String> {
         let phrase = checked_phrase(text)?;
         if self.store.content_rules().all().await?.len() >= MAX_RULES {
@@ -31,7 +31,7 @@ impl Content {
         }
     }
 
-    /// Removes a phrase that was added, and gives it as it was compared.
+    /// Removes a phrase that an operator added. Returns its normalised form.
     pub async fn remove(self, text: &str) -> Result<String> {
         let phrase = checked_phrase(text)?;
         let removed = self
@@ -45,7 +45,7 @@ impl Content {
         }
     }
 
-    /// Returns a page of all phrases: the ones of the configuration, then the ones that were added.
+    /// Returns a page of all phrases: first those of the configuration, then the added ones.
     pub async fn list(
         self,
         configured: &Prohibited,
@@ -75,12 +75,12 @@ impl Content {
     }
 }
 
-/// A phrase that no text may hold.
+/// A prohibited phrase.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Phrase {
-    /// Lower-case words with a space between them.
+    /// Lower-case words separated by single spaces.
     pub phrase: String,
-    /// When it was added, Unix milliseconds. A phrase of the configuration has no time.
+    /// The time when it was added, Unix milliseconds. A phrase of the configuration has none.
     pub added_at_ms: Option<i64>,
 }
 
@@ -93,7 +93,7 @@ impl Listed for Phrase {
     }
 }
 
-/// Rules that may be kept: each send is compared with all of them.
+/// Maximum number of added phrases, since each send is compared with all of them.
 const MAX_RULES: usize = 1_000;
 
 fn checked_phrase(text: &str) -> Result<String> {

@@ -1,39 +1,39 @@
-//! Why a command is refused, and the checks that all of them share.
+//! The errors of operations, and the check of texts that they share.
 
 use domain::callback::signature::MAX_SECRETS;
 use domain::velocity::Block;
 use domain::{AccountId, Money, SenderFault};
 
-/// Longest reference of a credit, name, purpose or reason, in characters.
+/// Maximum length of a reference, name, purpose or reason, in characters.
 pub(super) const MAX_CHARACTERS: usize = 255;
-/// Ranges of addresses that a token may be allowed from.
+/// Maximum number of address ranges of a token.
 pub(super) const MAX_RANGES: usize = 100;
 
-/// Why something was not done.
+/// The reason why an operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum OperationError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] database::Error),
-    /// A cursor that the list did not give.
+    /// The cursor belongs to another list or other filters.
     #[error(
         "the cursor is not one that this list gave for these filters: repeat it as the page before showed it, or leave \
          it out for the first page"
     )]
     Cursor,
-    /// There is no such account.
+    /// The account does not exist.
     #[error("there is no account {0}: see `ogene account list`")]
     NoAccount(AccountId),
-    /// The queue of an account that may send goes out.
+    /// The status lets the account send, so its queue cannot be held or cancelled.
     #[error(
         "what an active account has queued goes out: leave --queued out, or cancel first with --status disabled \
          --queued cancel"
     )]
     QueuedOfActive,
-    /// There is no such token, or it is revoked already.
+    /// The token does not exist or is revoked.
     #[error("there is no token {0} that could be revoked: see `ogene token list`")]
     NoToken(String),
-    /// The account has a secret already.
+    /// The account already has a secret.
     #[error(
         "callbacks of the account are signed already: `ogene callback secret rotate` replaces the secret"
     )]
@@ -41,75 +41,75 @@ pub enum OperationError {
     /// The account has no secret.
     #[error("callbacks of the account are not signed: see `ogene callback secret list`")]
     NoSecret,
-    /// It was rotated often lately.
+    /// The account has the maximum number of valid secrets.
     #[error(
         "{MAX_SECRETS} secrets of the account sign already: wait until one ends, or revoke one, see \
          `ogene callback secret list`"
     )]
     ManySecrets,
-    /// A phrase without a word.
+    /// The phrase contains no word.
     #[error("the phrase holds no word")]
     NoWord,
-    /// The phrase is there already.
+    /// The phrase is already a rule.
     #[error("`{0}` is a rule already: see `ogene content list`")]
     RuleExists(String),
-    /// There is no such phrase.
+    /// No operator added the phrase.
     #[error(
         "`{0}` is no rule that was added: see `ogene content list`; what is in the configuration is changed there"
     )]
     NoRule(String),
-    /// More rules than a text should be compared with.
+    /// The maximum number of rules is reached.
     #[error("there are {0} rules already, as many as there may be")]
     ManyRules(usize),
     /// The block is not paused.
     #[error("sending to {0} is not paused for the account: see `ogene velocity list`")]
     NotPaused(Block),
-    /// There is no such sender ID.
+    /// The sender ID does not exist.
     #[error("the account has no sender ID `{0}`: see `ogene sender-id list`")]
     NoSender(String),
-    /// The account has it already.
+    /// The account already has the sender ID.
     #[error("the account has a sender ID `{0}` already (upper and lower case do not matter)")]
     SenderExists(String),
-    /// The sender ID is not of the right form.
+    /// The sender ID has a wrong form.
     #[error("the sender ID cannot be registered: {0}")]
     SenderForm(#[from] SenderFault),
-    /// An amount that cannot be credited.
+    /// The amount is out of range.
     #[error("the amount must be more than 0 and at most 1,000,000,000.00 naira")]
     Amount,
-    /// A text is missing or too long.
+    /// A text is empty or too long.
     #[error("{0} must be 1 to {MAX_CHARACTERS} characters")]
     Length(&'static str),
-    /// A token that would be good for nothing from the start.
+    /// The expiry of the token is in the past.
     #[error("the token would have expired already: give a time in the future")]
     Expired,
-    /// More ranges than a request should be compared with.
+    /// The token has too many address ranges.
     #[error("a token may be allowed from at most {MAX_RANGES} ranges of addresses")]
     Ranges,
-    /// The e-mail address is none.
+    /// The e-mail address is malformed.
     #[error("`{0}` is not an e-mail address")]
     Email(String),
-    /// There is less in the component than is to be taken back.
+    /// The component holds less than the debit.
     #[error("{component} holds {held} NGN, and no more than that can be taken back")]
     TooLittle {
-        /// The amount that it holds.
+        /// The balance of the component.
         held: Money,
         /// The component.
         component: &'static str,
     },
-    /// The reference was credited with something else.
+    /// The reference was used for another credit.
     #[error(
         "the reference was credited before with {amount} NGN on {component}: use another reference for \
          another credit"
     )]
     OtherCredit {
-        /// The amount of then.
+        /// The amount of the other credit.
         amount: Money,
-        /// The component of then.
+        /// The component of the other credit.
         component: &'static str,
     },
-    /// The system has no random bytes.
+    /// The system returned no random bytes.
     #[error("the system gave no random bytes; try again")]
-    NoChance,
+    NoRandomBytes,
 }
 
 pub(super) type Result<T> = std::result::Result<T, OperationError>;

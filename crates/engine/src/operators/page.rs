@@ -1,4 +1,4 @@
-//! Lists with pages: the page that is asked for, and the page that is read.
+//! Pages of lists.
 
 use super::error::{OperationError, Result};
 use domain::search::{Cursor, DEFAULT_LIMIT, List, MAX_LIMIT};
@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::Listed;
 
-/// The page of a list that is asked for.
+/// A request for a page.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PageRequest {
     limit: u32,
@@ -14,15 +14,15 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// Asks for at least one item and at most so many, up to 1,000. They begin behind the page that
-    /// gave the cursor, or at the first.
+    /// Requests a page of 1 to 1,000 items. It begins after the page that returned the cursor, or
+    /// at the first item.
     pub fn new(limit: u32, cursor: Option<Cursor>) -> Self {
         let limit = limit.clamp(1, MAX_LIMIT);
         Self { limit, cursor }
     }
 
-    /// Returns the key behind which the page begins. A cursor of another list, or of other filters,
-    /// is refused.
+    /// Returns the key after which the page begins. A cursor of another list or of other filters is
+    /// refused.
     pub(super) fn behind<K: DeserializeOwned>(&self, list: List, scope: &str) -> Result<Option<K>> {
         let key = |cursor: &Cursor| {
             let key = cursor.key(list, scope.as_bytes());
@@ -31,13 +31,13 @@ impl PageRequest {
         self.cursor.as_ref().map(key).transpose()
     }
 
-    /// Returns the number of rows to read: one more than the page has, which shows that another
-    /// page follows.
+    /// Returns the number of rows to read: one more than the page has, to see if another page
+    /// follows.
     pub(super) fn rows(&self) -> u32 {
         self.limit + 1
     }
 
-    /// Makes the page of the rows that were read.
+    /// Returns the page of the rows that were read.
     pub(super) fn page<T>(&self, list: List, scope: &str, mut rows: Vec<T>) -> Page<T>
     where
         T: Listed<Key: Serialize>,
@@ -52,7 +52,7 @@ impl PageRequest {
 }
 
 impl Default for PageRequest {
-    /// The first page of the usual size.
+    /// Returns a request for the first page of the default size.
     fn default() -> Self {
         Self::new(DEFAULT_LIMIT, None)
     }

@@ -1,4 +1,4 @@
-//! The commands about sender IDs.
+//! The operations on sender IDs.
 
 use super::accounts::{account, scope_of};
 use super::actor::Actor;
@@ -15,7 +15,7 @@ pub struct Senders {
 }
 
 impl Senders {
-    /// Registers a sender ID; it waits for approval.
+    /// Registers a sender ID. It is pending until it is approved.
     pub async fn register(
         self,
         id: AccountId,
@@ -43,7 +43,7 @@ impl Senders {
             .ok_or_else(|| OperationError::SenderExists(name.to_owned()))
     }
 
-    /// Approves, rejects or suspends a sender ID; a rejection has a reason.
+    /// Approves, rejects or suspends a sender ID. A rejection needs a reason.
     pub async fn set_status(
         self,
         id: AccountId,
@@ -71,8 +71,7 @@ impl Senders {
         found.ok_or_else(|| OperationError::NoSender(name.to_owned()))
     }
 
-    /// Returns a page of the sender IDs of all accounts, or of one: account by account, newest
-    /// first.
+    /// Returns a page of the sender IDs of all accounts or of one, by account and newest first.
     pub async fn list(
         self,
         account: Option<AccountId>,

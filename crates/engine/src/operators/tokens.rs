@@ -1,4 +1,4 @@
-//! The commands about tokens.
+//! The operations on tokens.
 
 use super::accounts::{account, scope_of};
 use super::actor::Actor;
@@ -18,7 +18,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Makes a token. Its text is given this once and kept nowhere.
+    /// Creates a token. Its text is returned only here, and only its hash is stored.
     pub async fn create(
         self,
         id: AccountId,
@@ -36,7 +36,7 @@ impl Tokens {
         if terms.allowed.0.len() > MAX_RANGES {
             return Err(OperationError::Ranges);
         }
-        let text = token::make(&Random::system().bytes()).ok_or(OperationError::NoChance)?;
+        let text = token::make(&Random::system().bytes()).ok_or(OperationError::NoRandomBytes)?;
         let info = TokenInfo {
             id: format!("tok_{:016x}", Random::system().number()),
             account: id,
@@ -50,7 +50,7 @@ impl Tokens {
         Ok((info, text))
     }
 
-    /// Returns a page of the tokens of all accounts, or of one: account by account, newest first.
+    /// Returns a page of the tokens of all accounts or of one, by account and newest first.
     pub async fn list(
         self,
         account: Option<AccountId>,
@@ -66,7 +66,7 @@ impl Tokens {
         Ok(request.page(List::Tokens, &scope, rows))
     }
 
-    /// Revokes a token; a running server refuses it within a second.
+    /// Revokes a token. A running server refuses it within a second.
     pub async fn revoke(self, token: &str) -> Result<()> {
         let revoked = self.store.tokens().revoke(token, self.actor.now()).await?;
         revoked

@@ -1,4 +1,4 @@
-//! The commands about blocks of numbers that are paused.
+//! The operations on paused blocks of numbers.
 
 use super::accounts::account;
 use super::actor::Actor;
@@ -16,7 +16,7 @@ pub struct Velocity {
 }
 
 impl Velocity {
-    /// Returns a page of the blocks that are paused now, the latest first.
+    /// Returns a page of the paused blocks, newest first.
     pub async fn paused(self, request: &PageRequest) -> Result<Page<PausedBlock>> {
         let now_ms = self.actor.clock().now_ms();
         let behind = request.behind(List::PausedBlocks, "")?;
@@ -28,7 +28,7 @@ impl Velocity {
         Ok(request.page(List::PausedBlocks, "", rows))
     }
 
-    /// Ends a pause; a running server sends there again within a second.
+    /// Ends a pause. A running server accepts sends to the block within a second.
     pub async fn release(self, id: AccountId, block: Block) -> Result<()> {
         account(&self.store, id).await?;
         let released = self

@@ -1,4 +1,4 @@
-//! The commands about wallets: credit, correct, look at the ledger.
+//! The operations on wallets: credit, debit and statement.
 
 use super::accounts::{account, scope_of};
 use super::actor::Actor;
@@ -16,8 +16,8 @@ pub struct Wallets {
 }
 
 impl Wallets {
-    /// Adds credit. A reference credits once: the same again changes nothing, another amount is
-    /// refused.
+    /// Adds credit. A repeated reference with the same amount changes nothing, and with another
+    /// amount is refused.
     pub async fn credit(
         self,
         id: AccountId,
@@ -31,7 +31,7 @@ impl Wallets {
         outcome(&self.store, id, amount, component, credited).await
     }
 
-    /// Takes back credit, never more than the component holds. A reference counts once, as with
+    /// Removes credit, at most the balance of the component. A reference counts once, as with
     /// [`Self::credit`].
     pub async fn debit(
         self,
@@ -52,8 +52,8 @@ impl Wallets {
         outcome(&self.store, id, amount, component, credited).await
     }
 
-    /// Returns a page of the ledger entries of an account. The newest message or credit comes
-    /// first, and a refund stands with the charge of its message.
+    /// Returns a page of the ledger entries of an account. The newest message or credit is first,
+    /// and a refund is listed with the charge of its message.
     pub async fn statement(
         self,
         id: AccountId,
@@ -71,12 +71,12 @@ impl Wallets {
     }
 }
 
-/// The result of a credit.
+/// The result of a credit or debit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Credit {
-    /// False when this reference was credited before with the same amount: then nothing changed.
+    /// `false` if the reference was already used with the same amount, so that nothing changed.
     pub new: bool,
-    /// The balance of the wallet, all components together.
+    /// The balance of all components.
     pub balance: Money,
 }
 

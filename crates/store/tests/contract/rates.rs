@@ -58,7 +58,7 @@ async fn a_reservation_takes_what_is_there_until_it_is_past(kit: &Kit) {
     let expected = Reserved {
         granted: 200,
         counted_ms: NOW,
-        room: 100,
+        remaining: 100,
         reset_ms: NOW + 60_250,
     };
     assert_eq!(reserve(kit, key, 200, NOW + 100).await, expected);
@@ -66,7 +66,7 @@ async fn a_reservation_takes_what_is_there_until_it_is_past(kit: &Kit) {
     let full = Reserved {
         granted: 0,
         counted_ms: NOW + 60_000,
-        room: 0,
+        remaining: 0,
         reset_ms: NOW + 60_250,
     };
     assert_eq!(reserve(kit, key, 1, NOW + 60_249).await, full);
@@ -112,9 +112,12 @@ async fn many_are_reserved_at_once_and_answered_in_order(kit: &Kit) {
     let reserved = kit.store.rates().reserve(asked.collect()).await.unwrap();
     assert_eq!(reserved.len(), keys.len());
     for (&(number, key), reserved) in keys.iter().rev().zip(reserved) {
-        let room = if number % 2 == 0 { 0 } else { number };
-        assert_eq!((reserved.granted, reserved.room), (LIMIT - number, room));
-        assert_eq!(reserve(kit, key, LIMIT, NOW).await.granted, room);
+        let remaining = if number % 2 == 0 { 0 } else { number };
+        assert_eq!(
+            (reserved.granted, reserved.remaining),
+            (LIMIT - number, remaining)
+        );
+        assert_eq!(reserve(kit, key, LIMIT, NOW).await.granted, remaining);
     }
     assert_eq!(kit.store.rates().reserve(Vec::new()).await.unwrap(), []);
 }
@@ -129,9 +132,9 @@ async fn what_was_not_used_goes_back_to_where_it_was_counted(kit: &Kit) {
         ..wanting(5, NOW + 20_000)
     };
     let reserved = one(&kit.store, key, asked).await;
-    assert_eq!((reserved.granted, reserved.room), (5, LIMIT - 90));
+    assert_eq!((reserved.granted, reserved.remaining), (5, LIMIT - 90));
     let later = reserve(kit, key, 0, NOW + 60_250).await;
-    assert_eq!(later.room, LIMIT - 65);
+    assert_eq!(later.remaining, LIMIT - 65);
 }
 
 async fn who_was_let_in_before_is_counted_though_nothing_is_granted(kit: &Kit) {
@@ -141,7 +144,7 @@ async fn who_was_let_in_before_is_counted_though_nothing_is_granted(kit: &Kit) {
         ..wanting(0, NOW)
     };
     assert_eq!(one(&kit.store, key, asked).await.granted, 0);
-    assert_eq!(reserve(kit, key, 0, NOW).await.room, LIMIT - 7);
+    assert_eq!(reserve(kit, key, 0, NOW).await.remaining, LIMIT - 7);
 }
 
 /// Three of us on one database.
@@ -230,7 +233,10 @@ async fn a_sweep_removes_rate_windows_that_are_long_unused(kit: &Kit) {
     };
     assert_eq!(left(NOW + 120_000).await, 2);
     assert_eq!(left(NOW + 120_001).await, 1);
-    assert_eq!(reserve(kit, young, 0, NOW + 60_250).await.room, LIMIT - 1);
+    assert_eq!(
+        reserve(kit, young, 0, NOW + 60_250).await.remaining,
+        LIMIT - 1
+    );
     assert_eq!(left(NOW + 121_001).await, 0);
 }
 

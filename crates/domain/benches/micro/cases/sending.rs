@@ -1,4 +1,4 @@
-//! Rows with a text each, requests under a key, one-time passwords, and cells of an export.
+//! Personalised rows, idempotency keys, one-time passwords, and cells of an export.
 
 use super::{Measure, PLAIN, customer, rules};
 use domain::idempotency::{Operation, SendTimes, of_personalised, of_send};
@@ -9,7 +9,7 @@ use domain::{Environment, Prohibited, SendFields, TextChanges, csv, draft_person
 use serde::de::DeserializeSeed;
 use std::hint::black_box;
 
-/// The time of each row is the same, so these stand for a request of 100,000.
+/// Number of rows. All take the same time, so they represent a request of 100,000.
 const ROWS: usize = 1_000;
 
 pub(super) fn measure(to: &mut impl Measure) {

@@ -1,4 +1,4 @@
-//! The text, the way and the charge of each row.
+//! Text, route and charge of each row.
 
 use super::recipient::PersonalisedRecipient;
 use crate::draft::classes::{Route, charge, route};
@@ -15,7 +15,7 @@ use crate::refusal::Refusal;
 use crate::text::{Alphabet, Prepared, Text};
 use std::ops::Range;
 
-/// The rules by which all rows are judged.
+/// The rules for all rows.
 pub(super) struct Judge<'a> {
     pub(super) gateway: &'a GatewayRules,
     pub(super) customer: &'a Customer,
@@ -56,7 +56,7 @@ impl Judged {
             })
     }
 
-    /// Keeps a text, and returns its place.
+    /// Stores a text. Returns its range.
     fn keep(&mut self, text: &str) -> Result<Range<u32>, Refusal> {
         let start = self.texts.len();
         self.texts.push_str(text);
@@ -69,7 +69,7 @@ impl Judged {
 }
 
 impl Judge<'_> {
-    /// Renders and judges the text of each of these rows. Faults of rows are one refusal.
+    /// Renders and checks the texts of these rows. All faults of rows are one refusal.
     pub(super) fn rows(
         &self,
         rows: &Rows,
@@ -82,7 +82,7 @@ impl Judge<'_> {
             ..Judged::default()
         };
         let mut faults = RowFaults::default();
-        let mut ways = Ways::default();
+        let mut ways = NetworkRoutes::default();
         let mut rendered = String::new();
         for &(recipient, place) in places {
             let row = rows.row(place);
@@ -114,7 +114,7 @@ impl Judge<'_> {
         }
     }
 
-    /// Makes the text that will be sent; `None` where it has a fault.
+    /// Returns the final text, or `None` if it has a fault.
     fn prepare(
         &self,
         row: Row<'_>,
@@ -136,7 +136,7 @@ impl Judge<'_> {
         Ok(prepared)
     }
 
-    /// The reason why a text is not carried.
+    /// Returns the reason why a text is not carried.
     fn fault_of(&self, text: &str) -> Option<Reason> {
         if self.prohibited.find(text).is_some() {
             return Some(Reason::Prohibited);
@@ -150,7 +150,7 @@ impl Judge<'_> {
         &self,
         (recipient, row): (Recipient, Row<'_>),
         text: &Text,
-        way: Way,
+        way: NetworkRoute,
         customer_reference: Option<Box<str>>,
     ) -> PersonalisedRecipient {
         let pages = if way.route.suffixed {
@@ -178,7 +178,7 @@ impl Judge<'_> {
     }
 }
 
-/// The reference of a row, within its limit.
+/// Returns the reference of a row, if it is not too long.
 fn reference_of(row: Row<'_>, faults: &mut RowFaults) -> Result<Option<Box<str>>, Refusal> {
     let Some(reference) = row.customer_reference() else {
         return Ok(None);
@@ -192,7 +192,7 @@ fn reference_of(row: Row<'_>, faults: &mut RowFaults) -> Result<Option<Box<str>>
     Ok(Some(reference.into()))
 }
 
-/// Renders the text of a row from its own template, or from that of the whole.
+/// Renders the text of a row from its own template or the common one.
 pub(super) fn render(
     row: Row<'_>,
     rows: &Rows,
@@ -225,26 +225,26 @@ fn without_nul(row: Row<'_>, name: &str, text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The way to a network, with charge and reserve of one page. Both are the same for each page.
+/// The route to a network, with charge and reserve of one page.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct NetworkRoute {
     route: Route,
     plain_page: (Money, Money),
     unicode_page: (Money, Money),
 }
 
-/// The ways that were found: networks are few.
+/// The known routes. A linear search is fast enough, since networks are few.
 #[derive(Default)]
-struct Ways(Vec<(Option<u8>, Way)>);
+struct NetworkRoutes(Vec<(Option<u8>, NetworkRoute)>);
 
-impl Ways {
-    fn to(&mut self, network: Option<u8>, judge: &Judge<'_>) -> Way {
+impl NetworkRoutes {
+    fn to(&mut self, network: Option<u8>, judge: &Judge<'_>) -> NetworkRoute {
         if let Some((_, way)) = self.0.iter().find(|(of, _)| *of == network) {
             return *way;
         }
         let account: AccountId = judge.customer.account.id;
         let page = |unicode| charge(judge.gateway, judge.rules, account, network, unicode, 1);
-        let way = Way {
+        let way = NetworkRoute {
             route: route(network, judge.append, judge.gateway, judge.rules),
             plain_page: page(false),
             unicode_page: page(true),

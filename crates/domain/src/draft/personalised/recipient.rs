@@ -5,24 +5,24 @@ use crate::number::recipient::Recipient;
 use crate::text::Alphabet;
 use std::ops::Range;
 
-/// One recipient with a text of its own.
+/// A recipient with a text of its own.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PersonalisedRecipient {
     /// The number.
     pub recipient: Recipient,
-    /// The row, from 1.
+    /// The number of the row, from 1.
     pub row: u32,
-    /// Index of the preferred carrier in [`crate::Rulebook::carriers`].
+    /// The index of the preferred carrier in [`crate::Rulebook::carriers`].
     pub carrier: usize,
-    /// `true` if the sender ID is added to the text.
+    /// `true` if the sender ID is appended to the text.
     pub suffixed: bool,
-    /// The alphabet of the text before any suffix.
+    /// The alphabet of the text without its suffix.
     pub alphabet: Alphabet,
-    /// Pages of the text, the suffix included.
+    /// The number of pages, with the suffix.
     pub pages: i64,
     /// The charge of this recipient.
     pub charge: Money,
-    /// The part of the charge that goes back when a second leg is never submitted.
+    /// The part of the charge that is refunded if a second leg is never submitted.
     pub reserve: Money,
     pub(super) text: Range<u32>,
     pub(super) customer_reference: Option<Box<str>>,

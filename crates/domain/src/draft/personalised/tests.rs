@@ -81,7 +81,7 @@ fn each_recipient_has_its_own_text_pages_and_charge() {
 }
 
 #[test]
-fn way_and_charge_follow_the_network_as_in_a_send() {
+fn route_and_charge_follow_the_network_as_in_a_send() {
     let csv = format!("to,name\n{MTN},Ada\n{GLO},Ọbi\n");
     let draft = judge("from=ogene&body=Hi {name}&unicode=1", &csv).unwrap();
     let found: Vec<_> = draft
@@ -103,7 +103,7 @@ fn way_and_charge_follow_the_network_as_in_a_send() {
 }
 
 #[test]
-fn a_number_stands_once_and_invalid_ones_are_left_out() {
+fn repeated_and_invalid_numbers_are_left_out() {
     let csv = format!(
         "to,n\n{MTN},1\nx1,2\n0{},3\n,4\n{GLO},5\n{MTN},6\n",
         &MTN[3..]
@@ -257,13 +257,13 @@ fn the_character_u_0000_is_refused_with_its_row() {
 }
 
 #[test]
-fn fields_that_nothing_reads_are_named() {
+fn unknown_fields_are_named() {
     let draft = judge("from=ogene&body=Hi&to=x", "to\n08031234567\n").unwrap();
     assert_eq!(draft.adjustments.ignored_fields, ["to"]);
 }
 
 #[test]
-fn the_duplicate_window_knows_numbers_and_texts_in_any_order() {
+fn the_fingerprint_covers_numbers_and_texts_in_any_order() {
     let of = |body: &str, csv: &str| {
         judge(&format!("from=ogene&body={body}"), csv)
             .unwrap()
@@ -286,7 +286,7 @@ fn the_duplicate_window_knows_numbers_and_texts_in_any_order() {
     assert_ne!(of("Hi", "to\n08031234567\n"), plain.unwrap().fingerprint);
 }
 
-/// The rows as a CSV file and as a JSON array.
+/// Returns the rows as a CSV file and as a JSON array.
 fn both_forms(rows: &[(u32, String, bool)]) -> [Rows; 2] {
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
     let (mut lines, mut array) = (vec!["to;name;own\n".to_owned()], Vec::new());
@@ -317,7 +317,7 @@ proptest! {
             let (fields, prohibited) = (fields("from=ogene&body=Hi {name}{own}."), Prohibited::default());
             draft_personalised(fields, &rows, &customer(), Environment::Live, &rules, &prohibited).unwrap()
         });
-        // The apostrophe of an export is not part of a cell of a CSV.
+        // A CSV cell drops the apostrophe of an export.
         if list.iter().all(|(_, name, _)| !name.starts_with("'=")) {
             prop_assert_eq!(csv.fingerprint, json.fingerprint);
             prop_assert_eq!(csv.recipients, json.recipients);

@@ -174,18 +174,18 @@ async fn unused_permits_are_returned_and_unused_keys_dropped() {
     for _ in 0..(5 + 1) + (5 + 2) + (5 + 1) {
         node.count(KEY, 1_000, 3, NOW).await.unwrap();
     }
-    let room = async |later_ms| {
+    let remaining = async |later_ms| {
         let asked = Reservation {
             limit: 1_000,
             now_ms: NOW + later_ms,
             ..Reservation::default()
         };
-        store.rates().reserve(vec![(KEY, asked)]).await.unwrap()[0].room
+        store.rates().reserve(vec![(KEY, asked)]).await.unwrap()[0].remaining
     };
     node.give_back(NOW + 1_499).await.unwrap();
-    assert_eq!(room(1_499).await, 1_000 - 15 - 7);
+    assert_eq!(remaining(1_499).await, 1_000 - 15 - 7);
     node.give_back(NOW + 1_500).await.unwrap();
-    assert_eq!(room(1_500).await, 1_000 - 15 - 4);
+    assert_eq!(remaining(1_500).await, 1_000 - 15 - 4);
     node.forget(NOW + 60_249);
     assert_eq!(node.state().entries.len(), 1);
     node.forget(NOW + 60_250);
