@@ -6,8 +6,8 @@
 # Seen:    python-gsmmodem-new: StopIteration
 #          pdusms: ValueError
 # Ogene:   it tears a pair only where a page more would be sent than is billed: tests are
-#          `an_escape_pair_is_moved_to_the_next_page_where_there_is_room` and
-#          `pages_are_as_many_as_billed_and_tear_the_fewest_pairs`.
+#          `an_escape_pair_is_not_split_if_the_next_page_has_space` and
+#          `pages_match_the_billed_count_and_split_fewest_pairs`.
 #
 # Needs python3 with pip and the registry of PyPI. Works in a temporary folder.
 set -euo pipefail

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_has_a_limit_whatever_the_url() {
+    fn an_origin_has_a_bound_for_any_url() {
         let url = |last: u32| format!("https://{}.{}/", chinese(0x4E00), chinese(last));
         let [one, other] = [url(0x6000), url(0x7000)].map(|url| origin(&url));
         assert!(one.len() <= MAX_KEY_OCTETS, "{}", one.len());

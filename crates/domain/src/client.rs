@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_holds_its_addresses_however_they_are_written() {
+    fn a_range_contains_its_addresses_in_any_notation() {
         let table = [
             ("203.0.113.0/24", "203.0.113.0", true),
             ("203.0.113.0/24", "203.0.113.255", true),
@@ -253,13 +253,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_list_is_read_as_it_was_written(ranges in proptest::collection::vec(any_range(), 0..8)) {
+        fn a_displayed_list_parses_to_itself(ranges in proptest::collection::vec(any_range(), 0..8)) {
             let list = AllowList(ranges);
             prop_assert_eq!(list.to_string().parse(), Ok(list));
         }
 
         #[test]
-        fn a_range_holds_exactly_what_begins_as_it_does(range in any_range(), bits: u128, short: u32) {
+        fn a_range_contains_exactly_its_prefix(range in any_range(), bits: u128, short: u32) {
             for address in [IpAddr::from(Ipv6Addr::from_bits(bits)), Ipv4Addr::from_bits(short).into()] {
                 let address = address.to_canonical();
                 let begins = IpNet::new(address, range.0.prefix_len())

@@ -122,7 +122,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_written_cell_reads_as_its_text(text in "[^']\\PC{0,20}|[=+@,\"\r\n\t -]{0,8}") {
+        fn a_written_cell_parses_to_its_text(text in "[^']\\PC{0,20}|[=+@,\"\r\n\t -]{0,8}") {
             let file = format!("to,v\r\n0803,{}\r\n", written(&text));
             let rows = crate::personalised::read_csv(file.as_bytes(), 1).unwrap();
             let row = rows.iter().next().unwrap();

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_says_when_the_day_ends() {
+    fn a_refusal_has_the_end_of_the_day() {
         let mut spending = Spending {
             per_day: Some(Money::from_naira(5)),
             day: DAY,

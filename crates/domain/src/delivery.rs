@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reserve_goes_back_without_a_second_leg() {
+    fn the_reserve_is_refunded_without_a_second_leg() {
         assert_eq!(
             run(DUAL, 1, &[SENT, PAGE]),
             (S::Delivered, vec![Refund::Reserve], 1, 0)
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_difference_goes_back_when_the_second_leg_was_put_back() {
+    fn the_reserve_is_refunded_after_a_put_back() {
         let reserve = vec![Refund::Reserve];
         let ends: [&[E]; 4] = [
             &[SENT, SENT_2, E::PutBack, PAGE],
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leg_that_has_failed_stays_so() {
+    fn a_failed_leg_stays_failed() {
         // Another page of the failed leg may be delivered, but only the other leg counts.
         assert_eq!(
             run(DUAL, 1, &[SENT, SENT_2, UNDELIV, PAGE]),

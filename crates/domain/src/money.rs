@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_an_amount_is_refused() {
+    fn any_other_text_than_an_amount_is_refused() {
         for text in [
             "",
             "-",
@@ -211,7 +211,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn reading_what_was_written_gives_the_amount(units in -(1i64 << 60)..(1i64 << 60)) {
+        fn a_displayed_amount_parses_to_itself(units in -(1i64 << 60)..(1i64 << 60)) {
             let money = Money::from_units(units);
             prop_assert_eq!(money.to_string().parse::<Money>(), Ok(money));
         }

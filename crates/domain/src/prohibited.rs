@@ -107,7 +107,7 @@ mod tests {
     use crate::text::Text;
 
     #[test]
-    fn a_phrase_is_found_as_whole_words_whatever_the_case() {
+    fn a_phrase_matches_whole_words_in_any_case() {
         let prohibited = Prohibited::new(&["Casino".to_owned(), "double your  money".to_owned()]);
         let table = [
             ("Visit our CASINO today", Some("casino")),

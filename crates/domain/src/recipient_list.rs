@@ -45,7 +45,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn unpacking_what_was_packed_gives_the_list(
+        fn a_packed_list_unpacks_to_itself(
             digits in proptest::collection::vec(0u64..1_000_000_000_000_000, 0..50),
         ) {
             let list: Vec<_> = digits.into_iter().map(Recipient::from_digits).collect();

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_what_could_be_a_number_is_hidden() {
+    fn the_end_of_a_possible_number_is_hidden() {
         for (text, expected) in [
             ("", ""),
             ("bank-2026-11-21-0017", "bank-2026-11-21-0017"),

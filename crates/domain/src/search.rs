@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_has_100_items_unless_it_says_otherwise() {
+    fn a_page_has_100_items_by_default() {
         let table = [
             (None, Some(100)),
             (Some(" "), Some(100)),

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_text_is_known_with_its_removed_characters() {
+    fn a_changed_text_reports_its_removed_characters() {
         let table = [
             ("Hello, world [€5]", false, (false, 0)),
             ("line\r\nline", false, (false, 0)),
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn white_space_is_kept_except_beside_what_was_removed() {
+    fn white_space_is_kept_except_beside_removed_characters() {
         let table = [
             ("  two  spaces  ", "  two  spaces  "),
             ("Hello 😀", "Hello "),
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn an_escape_pair_is_moved_to_the_next_page_where_there_is_room() {
+    fn an_escape_pair_is_not_split_if_the_next_page_has_space() {
         let text = Text::prepare(&format!("{}€{}", "a".repeat(152), "b".repeat(20)), true).unwrap();
         let lengths: Vec<usize> = text.pages().iter().map(Vec::len).collect();
         assert_eq!(lengths, [152, 22]);

@@ -150,7 +150,7 @@ mod tests {
         }
 
         #[test]
-        fn a_written_time_reads_as_its_moment(seconds in 0..4_000_000_000_i64, offset in -23..=23_i32) {
+        fn a_formatted_time_parses_to_itself(seconds in 0..4_000_000_000_i64, offset in -23..=23_i32) {
             let offset = Offset::from_seconds(offset * 3_600).unwrap();
             let at = jiff::Timestamp::from_second(seconds).unwrap();
             let local = offset.to_datetime(at).strftime("%Y-%m-%dT%H:%M:%S").to_string();

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refund_goes_back_where_it_came_from_last_drawn_first() {
+    fn a_refund_reverses_the_order_of_the_charge() {
         let drawn = purse([10, 0, 0, 20, 0, 0]);
         let first = drawn.refund(&Purse::default(), Money::from_units(15));
         assert_eq!(first, purse([0, 0, 0, 15, 0, 0]));
@@ -210,12 +210,12 @@ mod tests {
         }
 
         #[test]
-        fn reading_what_was_written_gives_the_purse(amounts in proptest::array::uniform6(-5i64..5)) {
+        fn a_displayed_purse_parses_to_itself(amounts in proptest::array::uniform6(-5i64..5)) {
             prop_assert_eq!(purse(amounts).to_string().parse(), Ok(purse(amounts)));
         }
 
         #[test]
-        fn refunds_together_give_back_exactly_what_each_component_paid(
+        fn refunds_add_up_to_the_charge_of_each_component(
             amounts in proptest::array::uniform6(0i64..1_000), steps in proptest::collection::vec(1i64..500, 0..30),
         ) {
             let drawn = purse(amounts);

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_out_of_bounds_is_seen_at_once() {
+    fn an_invalid_length_is_an_error_at_once() {
         for length in [0u32, 15, 64 * 1024 + 1, u32::MAX] {
             assert_eq!(
                 first_frame(&length.to_be_bytes()),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_beginning_of_an_overlong_frame_is_taken() {
+    fn only_the_beginning_of_an_overlong_frame_is_read() {
         let pdu = |length: usize, command: Command| {
             let mut octets = vec![b'x'; length.min(MAX_FRAME_OCTETS)];
             octets[..4].copy_from_slice(&u32::try_from(length).unwrap().to_be_bytes());

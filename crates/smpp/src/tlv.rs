@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stray_octets_and_an_overlong_value_do_no_harm() {
+    fn stray_octets_and_an_overlong_value_are_tolerated() {
         let wire = Tlvs::Wire(&[0x04, 0x27, 0, 1, 2, 0x00, 0x1E, 0, 9, b'a', b'b']);
         assert_eq!(
             wire.into_iter().collect::<Vec<_>>(),

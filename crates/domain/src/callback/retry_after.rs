@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_neither_is_ignored() {
+    fn any_other_text_is_ignored() {
         for text in [
             "",
             "-1",

@@ -60,9 +60,7 @@ pub(super) fn likely(codes: Vec<Code>, text: &str) -> Vec<Code> {
         return Vec::new();
     }
     let is_likely = |code: &Code| {
-        code.looks_likely(text)
-            && code.goes_with_what_is_before(text)
-            && code.goes_with_what_is_after(text)
+        code.looks_likely(text) && code.fits_the_word_before(text) && code.fits_the_word_after(text)
     };
     codes.into_iter().filter(is_likely).collect()
 }
@@ -77,7 +75,7 @@ impl Code {
         }
     }
 
-    fn goes_with_what_is_before(&self, text: &str) -> bool {
+    fn fits_the_word_before(&self, text: &str) -> bool {
         let before = &text[..self.start];
         let (rest, word, between) = cut_last_word(before);
         if word.is_empty() || between.contains(['.', '!', '?', ',', ';', '\n']) {
@@ -98,7 +96,7 @@ impl Code {
         text[self.end..].starts_with(" is ")
     }
 
-    fn goes_with_what_is_after(&self, text: &str) -> bool {
+    fn fits_the_word_after(&self, text: &str) -> bool {
         let Some(after) = text[self.end..].strip_prefix(' ') else {
             return true;
         };

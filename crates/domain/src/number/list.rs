@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn duplicates_collapse_and_the_order_stays() {
+    fn duplicates_are_removed_and_the_order_is_kept() {
         let list = read("08031234567, 2347012345678,+2348031234567,,\n9011234567;8031234567\r\n");
         let digits: Vec<u64> = list
             .valid
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_of_invisible_characters_is_none() {
+    fn an_item_of_invisible_characters_is_skipped() {
         let list =
             read("\u{FEFF}08031234567,\u{200B}, \u{2060}\u{A0} ;\u{2028}08031234568\u{200E}");
         assert_eq!((list.valid.len(), list.invalid_count), (2, 0));

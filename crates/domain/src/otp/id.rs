@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_reads_as_it_is_written() {
+    fn a_displayed_id_parses_to_itself() {
         let id = OtpId::new(1_801_414_800_000, [7; 10]);
         assert_eq!(id.to_string().parse(), Ok(id));
     }

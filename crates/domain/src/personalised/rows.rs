@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_and_a_variable_stand_once_in_a_row() {
+    fn a_row_has_each_field_and_variable_once() {
         let mut rows = rows_of(&[("0803", &[("a", "1")])]);
         let refusal = rows.set(RowField::To, "0803").unwrap_err();
         assert!(

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_become_values_and_doubled_braces_one() {
+    fn placeholders_and_doubled_braces_are_replaced() {
         let variables = [("name", "Ada"), ("n_1", "7"), ("ọjọ", "{x}"), ("none", "")];
         let table = [
             ("Hello", "Hello"),
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_brace_is_refused_with_its_place() {
+    fn a_lone_brace_is_refused_with_its_position() {
         let table = [
             ("{", 1),
             ("Hi }", 4),

@@ -23,7 +23,7 @@ fn no_sixty_seconds_see_more_than_the_limit() {
 }
 
 #[test]
-fn a_refusal_says_when_there_is_room() {
+fn a_refusal_has_the_time_of_free_capacity() {
     let mut window = Window::new(0);
     assert!(allowed(&mut window, 1, 1_000));
     let rate = window.count(1, 31_000);
@@ -77,7 +77,7 @@ fn reserve(window: &mut Window, wanted: u32, now_ms: i64) -> Reserved {
 }
 
 #[test]
-fn a_reservation_grants_what_is_free_and_names_the_wait() {
+fn a_reservation_has_the_free_permits_and_the_reset_time() {
     let mut window = Window::new(0);
     let reserved = reserve(&mut window, 70, 1_100);
     let expected = Reserved {
@@ -126,7 +126,7 @@ fn a_window_without_a_count_for_a_minute_is_over() {
 }
 
 #[test]
-fn bytes_that_are_no_window_are_not_read() {
+fn malformed_bytes_are_no_window() {
     assert_eq!(Window::unpack(0, &[]), Some(Window::new(0)));
     assert!(Window::unpack(0, &[1; 241]).is_some());
     assert_eq!(Window::unpack(0, &[1; 242]), None, "longer than a minute");
@@ -139,7 +139,7 @@ fn bytes_that_are_no_window_are_not_read() {
 
 proptest! {
     #[test]
-    fn unpacking_what_was_packed_gives_the_window(
+    fn a_packed_window_unpacks_to_itself(
         steps in proptest::collection::vec((0..5_000_i64, 0..1_000_000_u32), 0..60),
     ) {
         let (mut window, mut now_ms) = (Window::new(0), 0);

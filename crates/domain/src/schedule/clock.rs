@@ -74,7 +74,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_clock_stands_still_while_it_is_paused() {
+    fn a_paused_clock_is_stopped() {
         let clock = Clock::new(1_000);
         assert_eq!(
             [0, 1_000, 1_700].map(|now| clock.elapsed_ms(now)),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_resume_in_quiet_hours_goes_out_at_their_end() {
+    fn a_resume_in_quiet_hours_sends_at_their_end() {
         let quiet = QuietHours {
             from_minute: 60,
             until_minute: 120,

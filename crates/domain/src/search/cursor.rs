@@ -150,7 +150,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cursor_reads_as_its_position(id: u128, place: u64, scope: [u8; 8]) {
+        fn a_cursor_parses_to_its_position(id: u128, place: u64, scope: [u8; 8]) {
             let position = Position { id, place };
             let cursor = position.encode(List::Recipients, &scope);
             prop_assert_eq!(cursor.len(), 40);
@@ -160,7 +160,7 @@ mod tests {
         }
 
         #[test]
-        fn a_cursor_of_an_operator_reads_as_its_key(time: i64, id: u128, name: String, scope: [u8; 8]) {
+        fn a_cursor_of_an_operator_parses_to_its_key(time: i64, id: u128, name: String, scope: [u8; 8]) {
             let key = (time, id, name);
             let cursor = Cursor::after(&key, List::Tokens, &scope);
             let read = |text: &str, list, scope: &[u8]| Cursor::new(text).key::<(i64, u128, String)>(list, scope);
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_cursor_is_met_with_advice() {
+    fn the_refusal_of_a_cursor_has_advice() {
         let refusal = Position::decode("x", List::Messages, &[]).unwrap_err();
         assert!(
             refusal.to_string().contains("Repeat `next_cursor`"),

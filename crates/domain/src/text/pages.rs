@@ -124,7 +124,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pages_are_as_many_as_billed_and_tear_the_fewest_pairs(
+        fn pages_match_the_billed_count_and_split_fewest_pairs(
             lengths in proptest::collection::vec(1usize..=2, 0..22),
         ) {
             let size = PageSize { single: 7, multiple: 5 };

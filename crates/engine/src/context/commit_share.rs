@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_outcomes_are_settled_as_sends_are_accepted() {
+    fn outcomes_of_a_commit_grow_with_accepted_sends() {
         let share = CommitShare::default();
         for (sends, max) in [
             (MIN_OUTCOMES / 2, MIN_OUTCOMES),
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn an_accept_waits_for_the_end_of_one_settle_commit_alone() {
+    fn an_accept_waits_for_one_settle_commit() {
         let share = Arc::new(CommitShare::default());
         let waker = &mut Context::from_waker(Waker::noop());
         assert!(

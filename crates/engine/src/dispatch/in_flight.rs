@@ -498,7 +498,7 @@ mod tests {
     }
 
     #[test]
-    fn updates_are_taken_out_oldest_first_up_to_a_bound() {
+    fn outcomes_are_taken_oldest_first_up_to_a_bound() {
         let plan = plan();
         let mut in_flight = with_campaigns(1..=3, 10);
         while let Some(ready) = in_flight.next(Priority::Bulk) {

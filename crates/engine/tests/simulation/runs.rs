@@ -17,7 +17,7 @@ const PROGRESS_INTERVAL: u64 = 1_000;
 const TAIL: usize = 40;
 
 #[test]
-fn whatever_goes_wrong_everything_comes_to_its_end_and_once() {
+fn every_seed_keeps_the_invariants() {
     if let Some(seed) = number("OGENE_SEED") {
         let ended = simulate(seed);
         println!("{}", ended.lines.join("\n"));

@@ -17,7 +17,7 @@ impl Measure for Allocations {
 }
 
 #[test]
-fn the_codec_allocates_nothing_and_a_receipt_only_what_it_keeps() {
+fn the_codec_allocates_nothing_and_a_receipt_only_its_fields() {
     let mut allocations = Allocations::default();
     cases::measure(&mut allocations);
     insta::assert_snapshot!(allocations.0.join("\n"), @r"

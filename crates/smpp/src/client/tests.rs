@@ -732,7 +732,7 @@ async fn every_submit_has_an_outcome_after_an_abort() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_transport_with_a_buffer_of_its_own_is_flushed_to_the_end() {
+async fn a_buffered_transport_is_flushed_at_the_end() {
     let (ours, stream) = duplex(50);
     let (session, mut events, mut smsc) = bound_by(options(), BufStream::new(ours), stream).await;
     session.submit(submits(0..3)).unwrap();

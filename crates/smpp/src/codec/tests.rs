@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn binds_come_back(kind in kinds(), system_id in "[ -~]{0,15}", password in "[ -~]{0,8}",
+    fn binds_are_decoded(kind in kinds(), system_id in "[ -~]{0,15}", password in "[ -~]{0,8}",
         system_type in "[A-Z]{0,12}", octets in any::<[u8; 3]>(), address_range in "[0-9]{0,40}",
         tlvs in parameters(),
     ) {
@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn responses_come_back(id in "[ -~]{0,64}") {
+    fn responses_are_decoded(id in "[ -~]{0,64}") {
         let out = encoded(1, &Pdu::SubmitResp(id.as_bytes()));
         prop_assert!(matches!(decoded(&out), Pdu::SubmitResp(found) if found == id.as_bytes()));
         let out = encoded(1, &Pdu::DataResp(id.as_bytes()));

@@ -258,7 +258,7 @@ fn the_final_state_counts_and_the_text_if_both_are_final() {
 }
 
 #[test]
-fn a_receipt_without_a_readable_state_is_none() {
+fn a_receipt_without_a_state_is_not_parsed() {
     for parameter in [
         vec![],
         vec![state(&[])],
@@ -438,7 +438,7 @@ fn the_text_may_be_in_the_payload() {
 }
 
 #[test]
-fn the_kind_of_a_message_decides_what_is_a_receipt() {
+fn esm_class_decides_which_message_is_a_receipt() {
     let table = [
         (0x00, USUAL, Some((false, false))),
         (0x04, USUAL, Some((true, false))),

@@ -327,7 +327,7 @@ proptest! {
 
     /// A personalised send of one text costs the same as a send of this text.
     #[test]
-    fn one_text_for_all_costs_what_a_send_of_it_costs(
+    fn one_text_for_all_costs_as_much_as_a_send(
         body in "[a-zA-Z éẹ😀€]{1,200}", unicode: bool, append in 1..4_u8,
     ) {
         let text = format!("from=ogene&body={body}&unicode={}&append={append}", u8::from(unicode));

@@ -93,7 +93,7 @@ fn body_and_reference_have_their_meaning_in_any_case() {
 }
 
 #[test]
-fn blank_lines_are_passed_over_and_keep_their_number() {
+fn blank_lines_are_skipped_and_keep_their_number() {
     let file = "to,name\n\n0803,Ada\n,\n \t, \n0804,Obi\n\n";
     let numbers: Vec<u32> = read(file.as_bytes(), &[])
         .unwrap()
@@ -214,7 +214,7 @@ fn columns_and_blank_lines_have_a_bound() {
 
 proptest! {
     #[test]
-    fn whatever_is_quoted_reads_as_it_was(
+    fn a_quoted_cell_parses_to_its_text(
         cells in proptest::collection::vec("[^\0]{0,12}", 1..5), delimiter in "[,;\t]",
     ) {
         let names: Vec<String> = (0..cells.len()).map(|at| format!("v{at}")).collect();

@@ -97,7 +97,7 @@ async fn an_unknown_token_is_looked_up_again_after_any_change() {
 }
 
 #[tokio::test]
-async fn credit_notifies_nobody_and_is_read_once() {
+async fn a_credit_notifies_no_reader_and_is_read_once() {
     let kit = Kit::start().await;
     let (id, _, token) = kit.account().await;
     kit.callers.look().await.unwrap();

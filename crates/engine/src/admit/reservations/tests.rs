@@ -139,7 +139,7 @@ async fn waiting_accounts_share_a_transaction_and_no_permits() {
 }
 
 #[tokio::test]
-async fn a_client_that_hangs_up_is_counted_and_delays_nobody() {
+async fn a_client_that_hangs_up_is_counted_and_delays_no_other() {
     let (_directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));
     let mut gone = Box::pin(node.count(KEY, 10, 3, NOW));
