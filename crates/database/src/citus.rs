@@ -7,7 +7,6 @@
 //! - A statement over many rows runs once for each row, since its text for one row names the bucket.
 //! - Plans are made with the values, which name the shard.
 
-use crate::schema::Schema;
 use sqlx::PgConnection;
 use std::fmt::Write as _;
 
@@ -73,18 +72,18 @@ impl Placement {
     }
 }
 
-/// Returns the statements for psql that distribute the tables of a schema, in a working order.
-pub fn citus_statements(schema: &Schema) -> String {
-    let tables = || schema.postgres.iter().flat_map(|made| tables(made.sql));
+/// Returns the statements for psql that distribute the tables that a migration makes, in a working
+/// order.
+pub fn citus_statements(migration: &str) -> String {
     let mut text = BEFORE.to_owned();
     // A write to a `String` cannot fail.
     text.push_str("\n-- A copy on each worker.\n");
-    for (table, _) in tables().filter(|(_, has_bucket)| !has_bucket) {
+    for (table, _) in tables(migration).filter(|(_, has_bucket)| !has_bucket) {
         let _ = writeln!(text, "select create_reference_table('{table}');");
     }
     text.push_str("\n-- By bucket, and those of one bucket on one worker.\n");
     let mut first = None;
-    for (table, _) in tables().filter(|(_, has_bucket)| *has_bucket) {
+    for (table, _) in tables(migration).filter(|(_, has_bucket)| *has_bucket) {
         let placed = match first {
             None => format!("'none', shard_count => {SHARDS}"),
             Some(first) => format!("'{first}'"),
@@ -112,23 +111,16 @@ fn tables(sql: &str) -> impl Iterator<Item = (&str, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::Migration;
 
-    static SCHEMA: Schema = Schema {
-        sqlite: &[],
-        postgres: &[Migration {
-            version: 1,
-            name: "initial",
-            sql: "-- A table.\ncreate table accounts (\n    account_id bigint primary key\n);\n
+    const MIGRATION: &str = "-- Tables.\n
+create table accounts (\n    account_id bigint primary key\n);\n
 create table tokens (\n    token_id text not null references accounts,\n    a_bucket text\n);\n
 create table wallets (\n    bucket smallint not null\n);\n
-create table ledger (\n    amount bigint not null,\n    bucket smallint not null\n) with (fillfactor = 90);\n",
-        }],
-    };
+create table ledger (\n    amount bigint,\n    bucket smallint\n) with (fillfactor = 90);\n";
 
     #[test]
     fn tables_with_a_bucket_are_distributed_the_others_copied() {
-        let text = citus_statements(&SCHEMA);
+        let text = citus_statements(MIGRATION);
         let (before, made) = text.split_once("\n-- A copy").unwrap();
         insta::assert_snapshot!(made, @r"
          on each worker.

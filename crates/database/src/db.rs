@@ -1,8 +1,8 @@
 //! The two databases behind one type.
 
 use crate::change::Change;
-use crate::citus::Placement;
 use crate::error::{Error, Result};
+#[cfg(feature = "test-support")]
 use crate::memory::Disk;
 use crate::postgres::commit;
 use crate::postgres::listener::{Listener, listen};
@@ -63,6 +63,7 @@ impl Db {
     }
 
     /// Opens the database of this name in memory, and makes its tables if it is new.
+    #[cfg(feature = "test-support")]
     pub fn in_memory(name: &str, disk: Disk, schema: &Schema) -> Result<Self> {
         let (writer, readers) = sqlite::open::in_memory(name, disk, schema)?;
         Ok(Self::Sqlite { writer, readers })
@@ -110,10 +111,11 @@ impl Db {
     }
 
     /// Returns the same database, treated as if each bucket lay on another server.
+    #[cfg(feature = "test-support")]
     #[must_use]
     pub fn as_distributed(mut self) -> Self {
         if let Self::Postgres { pool } = &mut self {
-            pool.placement = Placement::ByBucket;
+            pool.placement = crate::citus::Placement::ByBucket;
         }
         self
     }

@@ -10,12 +10,15 @@ mod db;
 mod error;
 mod failure;
 mod macros;
+#[cfg(feature = "test-support")]
 mod memory;
 mod migrate;
 mod outage;
 mod postgres;
 mod query;
 mod schema;
+#[cfg(feature = "test-support")]
+mod shell;
 mod sqlite;
 mod trust;
 mod tx;
@@ -27,6 +30,7 @@ pub use citus::citus_statements;
 pub use db::{Db, Target};
 pub use error::{Error, Result};
 pub use failure::{Failure, SqliteFailure};
+#[cfg(feature = "test-support")]
 pub use memory::{Commit, CommitVerdict, Disk};
 pub use outage::Outage;
 pub use postgres::listener::Listener;
@@ -36,6 +40,8 @@ pub use postgres::server::Server;
 pub use postgres::unusable::Unusable;
 pub use query::{Column, FromRow, Query, Row, Sql, Text, Value, query};
 pub use schema::{Migration, Schema};
+#[cfg(feature = "test-support")]
+pub use shell::{Cell, Shell};
 pub use sqlite::connection::Connection;
 pub use sqlite::copy;
 pub use sqlite::files::{

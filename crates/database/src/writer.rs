@@ -11,12 +11,14 @@
 //! in its own savepoint, so a failure does not affect the others.
 
 mod group;
+#[cfg(feature = "test-support")]
 mod in_place;
 mod thread;
 
 use crate::change::Change;
 use crate::error::{Error, Result};
 use crate::failure::Failure;
+#[cfg(feature = "test-support")]
 use crate::memory::Disk;
 use crate::sqlite::connection::Connection;
 use group::{Order, Waiting};
@@ -82,6 +84,7 @@ impl Writer {
     }
 
     /// Starts a writer in this runtime. `disk` decides the result of each commit.
+    #[cfg(feature = "test-support")]
     pub(crate) fn start_in_place(connection: Connection, disk: Disk) -> Self {
         let (queue, orders) = mpsc::channel(QUEUE);
         tokio::spawn(in_place::run(connection, orders, disk));

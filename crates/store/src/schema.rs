@@ -17,5 +17,6 @@ pub(crate) static SCHEMA: Schema = Schema {
 
 /// Returns the statements for psql that distribute the tables over the workers of Citus.
 pub fn citus_statements() -> String {
-    database::citus_statements(&SCHEMA)
+    let made: Vec<&str> = SCHEMA.postgres.iter().map(|one| one.sql).collect();
+    database::citus_statements(&made.concat())
 }

@@ -23,7 +23,7 @@ use crate::upkeep::Upkeep;
 use crate::upkeep::retention::Retention;
 use crate::upkeep::sweep::Sweep;
 use crate::wallets::Wallets;
-use database::{Db, Disk, Error, Result, Target, make_file, prepare_directory, query};
+use database::{Db, Error, Result, Target, make_file, prepare_directory, query};
 use domain::{AccountId, Bucket};
 use std::path::Path;
 use std::sync::Arc;
@@ -58,7 +58,8 @@ impl Store {
         clippy::unused_async,
         reason = "it is opened as the other databases are"
     )]
-    pub async fn in_memory(name: &str, disk: Disk) -> Result<Self> {
+    #[cfg(feature = "test-support")]
+    pub async fn in_memory(name: &str, disk: database::Disk) -> Result<Self> {
         Ok(Self::of(Db::in_memory(name, disk, &SCHEMA)?))
     }
 
@@ -92,6 +93,7 @@ impl Store {
     }
 
     /// Returns the same database, treated as if its buckets lay on several servers, for tests.
+    #[cfg(feature = "test-support")]
     #[must_use]
     pub fn as_distributed(mut self) -> Self {
         self.db = self.db.as_distributed();

@@ -1,6 +1,6 @@
 //! The contract of the store: every public function of `Store`, on SQLite and on PostgreSQL.
 //!
-//! A rule is written once, as a function over a [`Kit`](contract::kit::Kit); `twins!` makes a test of it
+//! A rule is written once, as a function over a [`Kit`](storekit::Kit); `twins!` makes a test of it
 //! for each database. `testkit` finds a PostgreSQL server or starts one, and each test makes a schema of its own
 //! there. Without PostgreSQL these tests are left out.
 
@@ -15,12 +15,10 @@ mod contract {
     mod claims;
     mod content;
     mod doubt;
-    mod fates;
     mod groups;
     mod holds;
     mod import;
     mod keys;
-    mod kit;
     mod legs;
     mod limits;
     mod memory;

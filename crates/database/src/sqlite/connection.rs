@@ -67,6 +67,7 @@ impl Connection {
     }
 
     /// Keeps the file from growing, or lets it grow again.
+    #[cfg(feature = "test-support")]
     pub(crate) fn keep_from_growing(&mut self, is_full: bool) -> Result<()> {
         let pages = if is_full {
             let count = self

@@ -5,6 +5,7 @@ use super::files::{FILE, is_log_alone, make, prepare_directory, sync_directory, 
 use super::options::{BUSY_TIMEOUT, Options};
 use super::readers::Readers;
 use crate::error::{Error, Result};
+#[cfg(feature = "test-support")]
 use crate::memory::Disk;
 use crate::migrate;
 use crate::schema::Schema;
@@ -37,6 +38,7 @@ pub(crate) async fn directory(path: &Path, schema: &Schema) -> Result<(Writer, R
 }
 
 /// Opens the database of this name in memory, and makes its tables if it is new.
+#[cfg(feature = "test-support")]
 pub(crate) fn in_memory(name: &str, disk: Disk, schema: &Schema) -> Result<(Writer, Readers)> {
     let options = Options::in_memory(name);
     let mut writer = options.connect()?;

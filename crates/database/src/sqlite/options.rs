@@ -38,6 +38,7 @@ impl Options {
 
     /// Returns options that open or make a database in memory. It has no log: a rollback also
     /// restores from memory.
+    #[cfg(feature = "test-support")]
     pub(crate) fn in_memory(name: &str) -> Self {
         let file = PathBuf::from(format!("file:/{name}?vfs=memdb"));
         let mut options = Self::new(&file, Duration::ZERO).create();

@@ -328,20 +328,17 @@ pub(super) const TABLES: [Table; 20] = [
 mod tests {
     use super::TABLES;
     use crate::Store;
-    use database::FILE;
-    use database::Target;
+    use database::{FILE, Shell, Target};
 
     #[tokio::test]
     async fn rows_are_read_in_the_order_in_which_they_lie() {
         let directory = tempfile::tempdir().unwrap();
         let target = Target::Directory(directory.path().to_owned());
         Store::open(&target).await.unwrap().close().await;
-        let source = rusqlite::Connection::open(directory.path().join(FILE)).unwrap();
+        let mut source = Shell::sqlite(&directory.path().join(FILE)).unwrap();
         for table in &TABLES {
             let sql = format!("explain query plan {}", table.read(true).replace("$1", "1"));
-            let mut statement = source.prepare(&sql).unwrap();
-            let lines = statement.query_map([], |row| row.get("detail")).unwrap();
-            let plan: Vec<String> = lines.map(Result::unwrap).collect();
+            let plan: Vec<String> = source.column(&sql).await.unwrap();
             let sorts = plan.iter().any(|line| line.contains("TEMP B-TREE"));
             assert!(!sorts, "{}: {plan:?}", table.name);
         }

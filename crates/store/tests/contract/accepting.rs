@@ -1,9 +1,9 @@
 //! Accepting: one transaction charges, keeps the message and makes its work.
 
-use super::kit::{Kit, NOW, Sending, naira, sending, spread, twins};
 use domain::{Component, Environment, Money, Purse, Refusal};
 use std::sync::Arc;
 use store::{Accepted, EntryKind, NewMessage, Store};
+use storekit::{Kit, NOW, Sending, naira, sending, spread, twins};
 
 twins!(
     a_charge_is_one_ledger_entry_per_component_in_order,
@@ -318,9 +318,9 @@ async fn the_sandbox_needs_no_wallet(kit: &Kit) {
         Accepted::No(Refusal::Duplicate)
     );
     kit.submit(&sandbox.message(&kit.store)).await;
-    let refunds = super::kit::report(
+    let refunds = storekit::report(
         vec![],
-        vec![super::kit::undelivered(message.draft.recipients[0])],
+        vec![storekit::undelivered(message.draft.recipients[0])],
     );
     kit.report(refunds).await;
     assert_eq!(kit.balance(id).await, naira(3));

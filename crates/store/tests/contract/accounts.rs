@@ -1,10 +1,10 @@
 //! Accounts, tokens and sender IDs.
 
-use super::kit::{Kit, NOW, account, by, fresh, twins};
 use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::token::Terms;
 use domain::{AccountId, AccountStatus, SenderId, SenderStatus, Verification};
 use store::{CallbackSecret, TokenInfo};
+use storekit::{Kit, NOW, account, by, fresh, twins};
 use tokio::task::JoinSet;
 
 twins!(
@@ -71,7 +71,7 @@ async fn an_account_is_made_once(kit: &Kit) {
             .await
             .is_err()
     );
-    assert_eq!(kit.balance(id).await, super::kit::naira(10));
+    assert_eq!(kit.balance(id).await, storekit::naira(10));
 }
 
 async fn standing_changes_and_an_unknown_account_is_told(kit: &Kit) {

@@ -1,12 +1,12 @@
 //! The audit: an entry with each change that an operator makes, and nothing that takes one away.
 
-use super::kit::{Kit, NOW, account, by, credit, fresh, twins};
 use super::plans::all_statements;
 use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::token::Terms;
 use domain::{AccountId, AccountStatus, Component, SenderId, SenderStatus, Verification};
 use serde_json::json;
 use store::{AuditEntry, CallbackSecret, TokenInfo};
+use storekit::{Kit, NOW, account, by, credit, fresh, twins};
 use tokio::task::JoinSet;
 
 twins!(

@@ -1,13 +1,11 @@
 //! Backups of an embedded database, and what is made of them.
 
-use super::fates::{DAY, Fate};
-use super::kit::{CARRIER, Kit, NOW, column, sending, sqlite};
-use database::{Error, Target};
-use rusqlite::Connection;
+use database::{Error, Shell, Target};
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use store::{BackupError, Store};
+use storekit::{CARRIER, DAY, Fate, Kit, NOW, sending};
 use tempfile::TempDir;
 
 /// Where a test keeps its backups, and what it makes of them.
@@ -47,22 +45,23 @@ impl Shelf {
 }
 
 /// Changes a file past the store.
-fn change(file: &Path, sql: &str) {
-    Connection::open(file).unwrap().execute_batch(sql).unwrap();
+async fn change(file: &Path, sql: &str) {
+    let mut shell = Shell::sqlite(file).unwrap();
+    shell.run(sql).await.unwrap();
 }
 
 /// Every row of every table.
-fn contents_of(file: &Path) -> Vec<String> {
-    let database = Connection::open(file).unwrap();
+async fn contents_of(file: &Path) -> Vec<String> {
+    let mut shell = Shell::sqlite(file).unwrap();
     let mut all = Vec::new();
     let tables = "select name from sqlite_schema where type = 'table' order by name";
-    for table in column::<String>(&database, tables) {
+    for table in shell.column::<String>(tables).await.unwrap() {
         let columns = format!(
             "select group_concat('quote(' || name || ')', ' || ') from pragma_table_info('{table}')"
         );
-        let columns: String = column(&database, &columns).remove(0);
+        let columns: String = shell.column(&columns).await.unwrap().remove(0);
         let rows = format!("select '{table} ' || {columns} from {table} order by 1");
-        all.extend(column::<String>(&database, &rows));
+        all.extend(shell.column::<String>(&rows).await.unwrap());
     }
     all
 }
@@ -77,17 +76,10 @@ async fn kit() -> Kit {
     kit
 }
 
-fn data_dir(kit: &Kit) -> PathBuf {
-    let Target::Directory(path) = &kit.target else {
-        panic!("it is embedded")
-    };
-    path.clone()
-}
-
 #[tokio::test]
 async fn a_backup_and_its_restore_show_one_moment() {
     let (kit, shelf) = (kit().await, Shelf::new());
-    let before = contents_of(&data_dir(&kit).join("ogene.db"));
+    let before = contents_of(&kit.data_dir().join("ogene.db")).await;
     let written = kit.store.upkeep().backup(&shelf.backup()).await.unwrap();
     let account = kit.account(100).await;
     kit.accept(&sending(account).message(&kit.store)).await;
@@ -96,12 +88,12 @@ async fn a_backup_and_its_restore_show_one_moment() {
     let mode = fs::metadata(shelf.backup()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     assert_eq!(usize::try_from(written.messages).unwrap(), Fate::ALL.len());
-    assert_eq!(contents_of(&shelf.backup()), before);
+    assert_eq!(contents_of(&shelf.backup()).await, before);
 
     assert_eq!(shelf.restore().await.unwrap(), written);
     assert_eq!(shelf.files(), ["backup.db", "ogene.db"]);
     let restored = shelf.directory().join("ogene.db");
-    assert_eq!(contents_of(&restored), before);
+    assert_eq!(contents_of(&restored).await, before);
     let store = Store::open(&Target::Directory(shelf.directory()))
         .await
         .unwrap();
@@ -118,12 +110,12 @@ async fn a_backup_and_its_restore_show_one_moment() {
 #[tokio::test]
 async fn a_backup_needs_no_turn_of_the_writer() {
     let (kit, shelf) = (kit().await, Shelf::new());
-    let writer = sqlite(&data_dir(&kit));
+    let mut writer = kit.shell().await;
     let begun = "begin immediate; insert into marks values ('begun', 1)";
-    writer.execute_batch(begun).unwrap();
+    writer.run(begun).await.unwrap();
     kit.store.upkeep().backup(&shelf.backup()).await.unwrap();
-    writer.execute_batch("commit").unwrap();
-    let contents = contents_of(&shelf.backup());
+    writer.run("commit").await.unwrap();
+    let contents = contents_of(&shelf.backup()).await;
     assert!(!contents.iter().any(|row| row.contains("begun")));
     kit.finish().await;
 }
@@ -132,10 +124,10 @@ async fn a_backup_needs_no_turn_of_the_writer() {
 async fn nothing_is_overwritten() {
     let (kit, shelf) = (kit().await, Shelf::new());
     kit.store.upkeep().backup(&shelf.backup()).await.unwrap();
-    let before = contents_of(&shelf.backup());
+    let before = contents_of(&shelf.backup()).await;
     let again = kit.store.upkeep().backup(&shelf.backup()).await;
     assert!(matches!(again, Err(BackupError::Exists(_))), "{again:?}");
-    assert_eq!(contents_of(&shelf.backup()), before);
+    assert_eq!(contents_of(&shelf.backup()).await, before);
     fs::create_dir(shelf.directory()).unwrap();
     for name in [
         "ogene.db",
@@ -176,8 +168,8 @@ async fn a_killed_backup_is_resumed_and_a_running_one_is_not() {
     kit.store.upkeep().backup(&shelf.backup()).await.unwrap();
     shelf.restore().await.unwrap();
     assert_eq!(shelf.files(), ["backup.db", "ogene.db"]);
-    let before = contents_of(&data_dir(&kit).join("ogene.db"));
-    assert_eq!(contents_of(&database), before);
+    let before = contents_of(&kit.data_dir().join("ogene.db")).await;
+    assert_eq!(contents_of(&database).await, before);
     kit.finish().await;
 }
 
@@ -205,7 +197,7 @@ async fn a_foreign_newer_or_broken_backup_is_refused_cleanly() {
          insert into _migrations values (1, x'00')",
     ] {
         fs::remove_file(&file).unwrap();
-        change(&file, others);
+        change(&file, others).await;
         assert!(matches!(refused().await, BackupError::Foreign));
     }
     fs::remove_file(&file).unwrap();
@@ -221,7 +213,8 @@ async fn a_foreign_newer_or_broken_backup_is_refused_cleanly() {
         &file,
         "insert into _migrations (version, name, checksum)
          values (9999, 'of the future', x'')",
-    );
+    )
+    .await;
     let newer = refused().await;
     assert!(matches!(
         newer,
@@ -235,7 +228,7 @@ async fn books_that_do_not_add_up_are_neither_backed_up_nor_restored() {
     const SPENT: &str = "update wallets set sms_wallet = sms_wallet - 1";
     let (kit, shelf) = (kit().await, Shelf::new());
     kit.store.upkeep().backup(&shelf.backup()).await.unwrap();
-    change(&shelf.backup(), SPENT);
+    change(&shelf.backup(), SPENT).await;
     let restored = shelf.restore().await;
     assert!(matches!(
         restored,
@@ -379,7 +372,7 @@ async fn a_backup_with_what_is_not_ours_is_not_restored() {
     ];
     for sql in table {
         kit.store.upkeep().backup(&shelf.backup()).await.unwrap();
-        change(&shelf.backup(), sql);
+        change(&shelf.backup(), sql).await;
         let refused = shelf.restore().await.unwrap_err();
         assert!(
             matches!(refused, BackupError::Altered(_)),

@@ -1,9 +1,9 @@
 //! The message tables are ready to be distributed by `bucket`: each of their statements names it, each of their
 //! keys begins with it, rows are locked in one bucket only, and no two buckets share a shard.
 
-use super::kit::Kit;
 use super::plans::{On, Statement, all_statements};
 use std::collections::HashSet;
+use storekit::Kit;
 
 /// The tables that are distributed. All others are small, and whole wherever they are needed.
 const MESSAGE_TABLES: [&str; 13] = [

@@ -1,13 +1,13 @@
 //! Claims: what a node takes in hand, and what becomes of it.
 
-use super::kit::{
-    CARRIER, Kit, NOW, OTHER_CARRIER, Sending, claim, delivered, number, refused, report, sending,
-    taken, twins,
-};
 use domain::{DeliveryStatus, Environment, Gateway, Priority, Recipient};
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::{Accepted, Batch, BatchKind, Claim, Claimed, Progress, WAITING};
+use storekit::{
+    CARRIER, Kit, NOW, OTHER_CARRIER, Sending, claim, delivered, number, refused, report, sending,
+    taken, twins,
+};
 
 twins!(
     claims_take_the_most_urgent_first,
@@ -66,15 +66,12 @@ async fn claims_take_the_most_urgent_first(kit: &Kit) {
         .await;
     }
     let claimed = kit.claim(100).await;
-    let wanted: Vec<Recipient> = [5, 4, 3, 2, 1]
-        .into_iter()
-        .map(super::kit::number)
-        .collect();
+    let wanted: Vec<Recipient> = [5, 4, 3, 2, 1].into_iter().map(storekit::number).collect();
     assert_eq!(numbers(&claimed), wanted);
     assert!(
         claimed
             .iter()
-            .all(|claimed| claimed.batch.claimed_by == super::kit::NODE)
+            .all(|claimed| claimed.batch.claimed_by == storekit::NODE)
     );
 }
 
@@ -157,7 +154,7 @@ async fn the_last_batch_is_split_exactly(kit: &Kit) {
         (charge, pages, kind),
         (second[0].batch.charge, 1, &second[0].batch.kind)
     );
-    kit.report(super::kit::report(
+    kit.report(storekit::report(
         vec![taken(&first[0]), taken(&second[0])],
         vec![],
     ))
@@ -264,11 +261,11 @@ async fn a_claimed_batch_tells_what_it_says(kit: &Kit) {
     assert_eq!(claimed.content.account, sandbox.account);
     assert_eq!(claimed.content.environment, Environment::Sandbox);
     assert_eq!(claimed.content.gateway, Gateway::Otp);
-    assert_eq!(claimed.content.sender, super::kit::SENDER);
+    assert_eq!(claimed.content.sender, storekit::SENDER);
     let body = message.draft.text.as_str().to_owned();
     assert_eq!(claimed.content.body, store::Body::Shared(body));
     let wanted = Batch {
-        claimed_by: super::kit::NODE,
+        claimed_by: storekit::NODE,
         claimed_until_ms: claimed.batch.claimed_until_ms,
         ..message.batches[0].clone()
     };
@@ -321,7 +318,7 @@ async fn a_batch_that_another_node_has_is_not_given_back(kit: &Kit) {
         .await
         .unwrap();
     let other = Claim {
-        node: super::kit::NODE + 1,
+        node: storekit::NODE + 1,
         now_ms: NOW + 1,
         ..claim(10)
     };
@@ -332,7 +329,7 @@ async fn a_batch_that_another_node_has_is_not_given_back(kit: &Kit) {
         .await
         .unwrap();
     assert!(kit.claim_elsewhere(10).await.is_empty());
-    kit.report(super::kit::report(vec![taken(&theirs[0])], vec![]))
+    kit.report(storekit::report(vec![taken(&theirs[0])], vec![]))
         .await;
     assert_eq!(kit.statuses(&message).await, [Some(DeliveryStatus::Sent)]);
 }
@@ -384,7 +381,7 @@ async fn what_is_claimed_shrinks_to_what_is_left(kit: &Kit) {
         remaining: rest.clone(),
         ..taken(&claimed)
     };
-    kit.report(super::kit::report(vec![progress], vec![])).await;
+    kit.report(storekit::report(vec![progress], vec![])).await;
     let open = kit.orphans(CARRIER).await;
     assert_eq!(numbers(&open), rest);
 }

@@ -1,6 +1,6 @@
 //! Phrases that no text may hold.
 
-use super::kit::{Kit, NOW, by, twins};
+use storekit::{Kit, NOW, by, twins};
 
 twins!(
     a_phrase_is_added_once_and_removed_once,

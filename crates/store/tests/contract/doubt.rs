@@ -1,12 +1,12 @@
 //! Recipients in doubt: handed to the wire, no response known.
 
-use super::kit::{
+use domain::DeliveryStatus;
+use store::{Batch, Claim, Claimed, Progress, Receipt, ReceiptStatus};
+use storekit::{
     CARRIER, Kit, NOW, OTHER_CARRIER, Sending, backup, claim, delivered, doubted, elsewhere, naira,
     number, page_id, receipt, refused, report, report_elsewhere, sending, spread, taken, twins,
     two_legs, undelivered,
 };
-use domain::DeliveryStatus;
-use store::{Batch, Claim, Claimed, Progress, Receipt, ReceiptStatus};
 
 twins!(
     what_is_in_doubt_is_told_as_pending,

@@ -1,10 +1,10 @@
 //! Changes that arrive together: each stands or falls alone.
 
-use super::kit::{Kit, NOW, Sending, account, by, naira, report, sending, taken, twins};
 use database::{Error, Target};
 use domain::{AccountId, Refusal};
 use std::fs;
 use store::{Accepted, Store};
+use storekit::{Kit, NOW, Sending, account, by, naira, report, sending, taken, twins};
 use tokio::task::JoinSet;
 
 twins!(
@@ -157,7 +157,7 @@ async fn what_was_accepted_is_there_after_closing_and_opening_again(kit: &Kit) {
             .total(),
         naira(82)
     );
-    let claimed = again.claims().claim(super::kit::claim(10)).await.unwrap();
+    let claimed = again.claims().claim(storekit::claim(10)).await.unwrap();
     assert_eq!(claimed[0].batch.recipients.len(), 3);
     again.close().await;
     assert!(kit.claim(10).await.is_empty(), "two of us on one database");

@@ -1,12 +1,12 @@
 //! The queue of an account that may not send: the operator holds, cancels or releases it.
 
-use super::kit::{
-    Kit, NOW, OTHER_CARRIER, by, fresh, naira, put_back, report, sending, taken, twins,
-};
-use super::kit::{Sending, claim};
 use domain::{AccountId, AccountStatus, DeliveryStatus, Queued, Refusal};
 use std::time::{Duration, Instant};
 use store::{Accepted, HELD, NewMessage, Settled, WAITING};
+use storekit::{
+    Kit, NOW, OTHER_CARRIER, Sending, by, claim, fresh, naira, put_back, report, sending, taken,
+    twins,
+};
 
 twins!(
     the_choice_for_what_is_queued_is_kept_until_it_is_active,
@@ -291,16 +291,16 @@ async fn a_recipient_is_either_sent_or_refunded_when_both_race(kit: &Kit) {
 /// Both the timer and the end of its first leg may have made a batch for the second leg of a recipient.
 async fn a_submitted_second_leg_is_not_cancelled_with_its_batch(kit: &Kit) {
     let id = kit.account(100).await;
-    let message = super::kit::two_legs(id).message(&kit.store);
+    let message = storekit::two_legs(id).message(&kit.store);
     let claimed = kit.submit(&message).await;
     let (first, to) = (&claimed[0].batch, message.draft.recipients[0]);
-    let timer = super::kit::backup(first.bucket, message.id, to, first.charge, first.reserve);
+    let timer = storekit::backup(first.bucket, message.id, to, first.charge, first.reserve);
     let told = store::Progress {
         again: vec![timer],
         ..taken(&claimed_of(kit, id).await)
     };
     kit.report(report(vec![told], vec![])).await;
-    kit.report(report(vec![], vec![super::kit::undelivered(to)]))
+    kit.report(report(vec![], vec![storekit::undelivered(to)]))
         .await;
     let second = kit.claim(1).await;
     kit.report(report(vec![taken(&second[0])], vec![])).await;

@@ -1,10 +1,5 @@
 //! Moving an embedded installation to PostgreSQL.
 
-use super::fates::{DAY, Fate, URL};
-use super::kit::{
-    CARRIER, Kit, NOW, Sending, backup_planner, by, claim, delivered, naira, number, receipt,
-    report, sending, sqlite, taken, undelivered,
-};
 use database::Target;
 use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::token::Terms;
@@ -13,10 +8,13 @@ use domain::{
 };
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::Duration;
 use store::{
     Accepted, CallbackSecret, CarrierReport, Claim, Expiry, ImportError, ImportStep, Imported,
     NewMessage, Standing, Store, TokenInfo, Watch,
+};
+use storekit::{
+    CARRIER, DAY, Fate, Kit, NOW, Sending, URL, backup_planner, by, claim, delivered, naira,
+    number, receipt, report, sending, taken, undelivered,
 };
 
 /// Tables that are not moved: what lasts a minute, what is the node's own, what is made anew.
@@ -591,12 +589,9 @@ async fn nobody_changes_the_source_meanwhile() {
     });
     let command = async {
         seen.await.unwrap();
-        let Target::Directory(path) = &source.target else {
-            unreachable!()
-        };
-        let impatient = sqlite(path);
-        impatient.busy_timeout(Duration::ZERO).unwrap();
-        let written = impatient.execute("update accounts set name = 'Other'", []);
+        let mut impatient = source.shell().await;
+        impatient.fail_if_locked().unwrap();
+        let written = impatient.run("update accounts set name = 'Other'").await;
         go_on.send(()).unwrap();
         written.unwrap_err().to_string()
     };

@@ -1,10 +1,9 @@
 //! Idempotency keys: the transaction that charges keeps the answer, and the same request gets it again.
 
-use super::kit::{DAY_MS, Kit, NOW, Sending, naira, sending, twins};
-use domain::idempotency::IdempotencyKey;
 use domain::{AccountId, Component, Environment, Refusal};
 use std::sync::Arc;
-use store::{Accepted, KeptAnswer, KeyedRequest, KeyedSend, MakeAnswer, NewMessage, StoredAnswer};
+use store::{Accepted, KeptAnswer, NewMessage, StoredAnswer};
+use storekit::{DAY_MS, Kit, NOW, Sending, key, keyed, naira, sending, twins};
 use tokio::task::JoinSet;
 
 twins!(
@@ -18,31 +17,6 @@ twins!(
     requests_at_once_with_one_key_commit_once,
     a_failed_commit_keeps_no_answer,
 );
-
-fn key(name: &str) -> IdempotencyKey {
-    IdempotencyKey::read([name.as_bytes()]).unwrap().unwrap()
-}
-
-/// A message with a key, whose answer is the balance.
-pub(crate) fn keyed(message: NewMessage, name: &str, request: u8) -> NewMessage {
-    let id = message.id;
-    let answer = move |balance: domain::Money| StoredAnswer {
-        status: 200,
-        body: balance.to_string(),
-        message: id,
-    };
-    NewMessage {
-        key: Some(KeyedSend {
-            request: KeyedRequest {
-                key: key(name),
-                request: [request; 16],
-                window_ms: DAY_MS,
-            },
-            answer: MakeAnswer(Arc::new(answer)),
-        }),
-        ..message
-    }
-}
 
 fn send(kit: &Kit, account: AccountId, name: &str, request: u8) -> NewMessage {
     keyed(sending(account).message(&kit.store), name, request)

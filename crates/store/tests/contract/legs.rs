@@ -1,11 +1,11 @@
 //! `dual-backup`: a second leg where the first fails or stays silent.
 
-use super::kit::{
+use domain::{DeliveryStatus, Recipient};
+use store::{Batch, BatchKind, CarrierReport, Claim, Claimed, NewMessage, Progress};
+use storekit::{
     Kit, NOW, Sending, backup, claim, delivered, naira, put_back, receipt, refused, report,
     report_elsewhere, silence, taken, twins, two_legs, undelivered,
 };
-use domain::{DeliveryStatus, Recipient};
-use store::{Batch, BatchKind, CarrierReport, Claim, Claimed, NewMessage, Progress};
 
 twins!(
     a_second_leg_is_planned_when_the_first_fails,
@@ -58,7 +58,7 @@ async fn a_second_leg_is_planned_when_the_first_fails(kit: &Kit) {
         .report(report(vec![], vec![undelivered(to(&message))]))
         .await;
     assert!(settled.outcomes.is_empty() && settled.callbacks.is_empty());
-    assert_eq!(settled.work, [(super::kit::CARRIER.into(), NOW)]);
+    assert_eq!(settled.work, [(storekit::CARRIER.into(), NOW)]);
     assert_eq!(kit.statuses(&message).await, [Some(DeliveryStatus::Sent)]);
     let second = kit.claim(10).await;
     assert_eq!(

@@ -1,8 +1,8 @@
 //! The daily spending limit of an account.
 
-use super::kit::{Kit, NOW, Sending, by, naira, report, sending, twins, undelivered};
 use domain::{AccountId, Environment, Refusal, day_begins_at, lagos_day};
 use store::Accepted;
+use storekit::{Kit, NOW, Sending, by, naira, report, sending, twins, undelivered};
 use tokio::task::JoinSet;
 
 twins!(

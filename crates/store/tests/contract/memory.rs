@@ -1,10 +1,10 @@
 //! The database in memory, and its disk.
 
-use super::kit::by;
 use database::{Commit, CommitVerdict};
 use domain::{Account, AccountId, AccountStatus, Verification};
 use std::sync::{Arc, Mutex};
 use store::Store;
+use storekit::by;
 
 fn account(number: i64) -> Account {
     Account {

@@ -1,8 +1,8 @@
 //! Wallets and the ledger.
 
-use super::kit::{Kit, NOW, by, credit, fresh, naira, report, sending, twins, undelivered};
 use domain::{AccountId, Component};
 use store::{Credited, EntryKind, NewMessage};
+use storekit::{Kit, NOW, by, credit, fresh, naira, report, sending, twins, undelivered};
 
 twins!(
     a_reference_credits_once,

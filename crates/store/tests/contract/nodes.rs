@@ -1,12 +1,12 @@
 //! Several nodes on one database: what one loses, another has.
 
-use super::kit::{
-    CARRIER, Kit, NOW, Sending, claim, delivered, doubted, naira, number, refused, report, sending,
-    taken, twins,
-};
 use domain::{Bucket, DeliveryStatus};
 use std::sync::Arc;
 use store::{Bind, Claim, Ended, Settled};
+use storekit::{
+    CARRIER, Kit, NOW, Sending, claim, delivered, doubted, naira, number, refused, report, sending,
+    taken, twins,
+};
 
 twins!(
     what_a_lost_batch_was_answered_ends_the_doubt,

@@ -1,11 +1,11 @@
 //! Callbacks: made with an outcome, claimed, finished.
 
-use super::kit::{Kit, NODE, NOW, Sending, by, delivered, report, sending, twins, undelivered};
 use domain::{AccountId, DeliveryStatus, Environment, Recipient};
 use std::collections::{HashMap, HashSet};
 use store::{
     AttemptOutcome, Attempted, Callback, CallbackRoom, CarrierReport, Finished, OriginKey, Receipt,
 };
+use storekit::{Kit, NODE, NOW, Sending, by, delivered, report, sending, twins, undelivered};
 
 twins!(
     an_outcome_makes_one_callback_where_there_is_an_address,

@@ -1,12 +1,12 @@
 //! Lists that are read page by page, while rows are added between the pages.
 
 use super::accounts::{secret, sender, token};
-use super::kit::{Kit, NOW, by, fresh, sending, twins};
 use super::outbox::{die, taken_at_last, to_shop};
 use domain::AccountId;
 use domain::velocity::Block;
 use std::fmt::Debug;
 use store::{Listed, PausedBlock};
+use storekit::{Kit, NOW, by, fresh, sending, twins};
 
 twins!(
     accounts_have_pages,

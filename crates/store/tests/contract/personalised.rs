@@ -1,10 +1,10 @@
 //! Texts and references of the recipients of personalised messages.
 
-use super::kit::{Kit, Sending, delivered, report, sending, twins};
 use domain::{Recipient, RecipientText, RecipientTexts};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::{Body, CallbackRoom, CarrierReport, NewMessage, OriginKey};
+use storekit::{Kit, Sending, delivered, report, sending, twins};
 
 twins!(
     a_claim_reads_the_texts_of_its_recipients,
@@ -86,8 +86,8 @@ async fn a_callback_has_the_reference_of_its_recipient(kit: &Kit) {
         domain::Environment::Live,
         ORIGIN.to_owned(),
     );
-    let now_ms = super::kit::NOW + 1;
-    let (node, until_ms) = (super::kit::NODE, now_ms + 30_000);
+    let now_ms = storekit::NOW + 1;
+    let (node, until_ms) = (storekit::NODE, now_ms + 30_000);
     let waiting = kit.store.outbox().claim(of, now_ms, 10, node, until_ms);
     callbacks.extend(waiting.await.unwrap());
     assert_eq!(callbacks.len(), 4);
@@ -111,7 +111,7 @@ async fn texts_and_references_go_with_their_message(kit: &Kit) {
     let count = async |table: &str| kit.numbers(&format!("select count(*) from {table}")).await[0];
     assert_eq!(count("recipient_texts").await, 3);
     assert_eq!(count("recipient_references").await, 125);
-    let before_ms = super::kit::NOW + 86_400_000;
+    let before_ms = storekit::NOW + 86_400_000;
     let remove_texts = async || {
         for bucket in kit.store.buckets() {
             let step = kit.store.retention().remove_texts(bucket, before_ms, None);

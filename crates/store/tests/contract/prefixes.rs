@@ -1,9 +1,9 @@
 //! Pages whose ids are next to each other lie in one row (decision 0024), and each is found by its own id.
 
-use super::kit::{CARRIER, Kit, NOW, Sending, receipt, report, sending, silence, spread, twins};
 use domain::{DeliveryStatus, Recipient};
 use std::sync::Arc;
 use store::{CarrierReport, Claimed, NewMessage, Progress, Receipt, Watch};
+use storekit::{CARRIER, Kit, NOW, Sending, receipt, report, sending, silence, spread, twins};
 
 const HOUR: i64 = 3_600_000;
 

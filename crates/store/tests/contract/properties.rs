@@ -1,10 +1,6 @@
 //! Money and recipients match the model after every step, in any order of events.
 
 use super::chance::Chance;
-use super::kit::{
-    CARRIER, Kit, NOW, OTHER_CARRIER, SENDER, Sending, backup, backup_planner, by, claim, credit,
-    doubted, fresh, put_back, refused, report, sending, silence, twins, two_legs,
-};
 use super::model::{Model, Promise, SentReceipt, Standing};
 use domain::{AccountId, Component, DeliveryStatus, Gateway, Money, Recipient, Terms};
 use std::collections::HashSet;
@@ -12,6 +8,10 @@ use std::sync::Arc;
 use store::{
     Accepted, Batch, BatchKind, CarrierReport, Claim, Claimed, Credited, Expiry, NewMessage,
     Planner, Progress, Receipt, ReceiptStatus, Settled, WAITING,
+};
+use storekit::{
+    CARRIER, Kit, NOW, OTHER_CARRIER, SENDER, Sending, backup, backup_planner, by, claim, credit,
+    doubted, fresh, put_back, refused, report, sending, silence, twins, two_legs,
 };
 use tokio::task::JoinSet;
 
@@ -321,7 +321,7 @@ impl World<'_> {
             return;
         };
         let again = NewMessage {
-            id: super::kit::message_id(NOW),
+            id: storekit::message_id(NOW),
             ..self.messages[at].clone()
         };
         let answer = self.kit.accept(&again).await;

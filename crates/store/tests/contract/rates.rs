@@ -1,10 +1,10 @@
 //! Rate windows that nodes share.
 
-use super::kit::{Kit, NOW, fresh, twins};
 use database::Error;
 use domain::rate::{Permits, RateKey, RateKind, Reservation, Reserved};
 use domain::{AccountId, Environment};
 use store::Store;
+use storekit::{Kit, NOW, fresh, twins};
 use tokio::task::JoinSet;
 
 twins!(

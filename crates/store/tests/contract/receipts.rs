@@ -1,12 +1,12 @@
 //! Reports of a carrier: submits, receipts, refunds.
 
-use super::kit::{
+use domain::{Component, DeliveryStatus, Gateway, Purse};
+use store::{Claimed, Progress, Receipt, ReceiptStatus, Settled};
+use storekit::{
     CARRIER, Kit, NOW, Sending, delivered, elsewhere, naira, number, outcome, page_id, receipt,
     refused, report, report_elsewhere, sending, silence, spread, taken, twins, two_legs,
     undelivered,
 };
-use domain::{Component, DeliveryStatus, Gateway, Purse};
-use store::{Claimed, Progress, Receipt, ReceiptStatus, Settled};
 
 twins!(
     a_submitted_recipient_has_a_delivery_and_its_pages,

@@ -1,11 +1,11 @@
 //! Delivery reports, as a caller reads them.
 
-use super::kit::{
-    Kit, NOW, Sending, delivered, message_id, report, sending, taken, twins, undelivered,
-};
 use domain::{DeliveryStatus, Environment, Recipient};
 use std::sync::atomic::{AtomicBool, Ordering};
 use store::{Claimed, MessageReport, StatusCounts};
+use storekit::{
+    Kit, NOW, Sending, delivered, message_id, report, sending, taken, twins, undelivered,
+};
 
 twins!(
     a_report_is_a_slice_of_the_list_in_the_order_of_the_request,

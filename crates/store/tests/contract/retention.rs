@@ -1,15 +1,14 @@
 //! Old data: what goes, what stays, and in which steps.
 
-use super::fates::{DAY, Fate, URL};
-use super::kit::{
-    CARRIER, Kit, NOW, Sending, claim, delivered, fresh, naira, refused, report, sending, taken,
-    twins,
-};
 use domain::{DeliveryStatus, Environment};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
 use store::{Body, CarrierReport, Claim, NewMessage, Removed};
+use storekit::{
+    CARRIER, DAY, Fate, Kit, NOW, Sending, URL, claim, delivered, fresh, naira, refused, report,
+    sending, taken, twins,
+};
 
 twins!(
     what_is_settled_and_older_goes_whole_and_nothing_else_goes,

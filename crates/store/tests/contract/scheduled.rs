@@ -1,11 +1,11 @@
 //! Messages that are due later than they were accepted: every period counts from their due time or their submission.
 
-use super::kit::{
+use domain::{AccountId, DeliveryStatus, Gateway};
+use store::{CarrierReport, Claim, Claimed, Expiry, NewMessage, SecondLeg};
+use storekit::{
     CARRIER, Kit, NOW, Sending, backup_planner, claim, delivered, doubted, number, report, sending,
     taken, twins,
 };
-use domain::{AccountId, DeliveryStatus, Gateway};
-use store::{CarrierReport, Claim, Claimed, Expiry, NewMessage, SecondLeg};
 
 twins!(
     a_scheduled_message_is_claimed_when_it_is_due,
@@ -190,7 +190,7 @@ async fn the_second_leg_knows_when_its_message_was_due(kit: &Kit) {
     let base = Sending {
         scheduled_ms: Some(DUE),
         due_at_ms: DUE,
-        ..super::kit::two_legs(kit.account(100).await)
+        ..storekit::two_legs(kit.account(100).await)
     };
     let message = base.message(&kit.store);
     kit.accept(&message).await;
@@ -203,7 +203,7 @@ async fn the_second_leg_knows_when_its_message_was_due(kit: &Kit) {
             *planned.lock().unwrap() = Some(leg.message_due_at_ms);
             None
         }),
-        ..report(vec![super::kit::refused(&claimed[0])], vec![])
+        ..report(vec![storekit::refused(&claimed[0])], vec![])
     };
     kit.report(failed).await;
     assert_eq!(*seen.lock().unwrap(), Some(DUE));

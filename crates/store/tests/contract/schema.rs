@@ -1,7 +1,7 @@
 //! The two migration folders make the same schema.
 
-use super::kit::Kit;
 use store::Store;
+use storekit::Kit;
 
 /// One line for each column, key, index and condition of a schema, in the same words on both databases.
 async fn lines(kit: &Kit) -> Vec<String> {
@@ -137,7 +137,7 @@ async fn both_migration_folders_make_the_same_schema() {
     postgres.finish().await;
 }
 
-super::kit::twins!(
+storekit::twins!(
     whatever_differs_in_a_schema_shows,
     a_database_of_a_newer_release_is_refused
 );

@@ -1,14 +1,14 @@
 //! A connection to PostgreSQL that is lost in the middle of a commit, or in a question.
 
-use super::kit::{
-    CARRIER, Kit, NOW, Sending, by, claim, credit, delivered, naira, report, sending, taken,
-};
 use domain::{AccountStatus, Component, DeliveryStatus};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use store::{Accepted, AuditEntry, Credited, Settled};
+use storekit::{
+    CARRIER, Kit, NOW, Sending, by, claim, credit, delivered, naira, report, sending, taken,
+};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::task::JoinSet;
@@ -159,7 +159,7 @@ async fn a_claim_whose_commit_was_lost_is_in_hand_all_the_same() {
             assert!(scissors.is_done());
             assert_eq!(claimed.len(), 1);
             let sql = format!("select claimed_by from batches where carrier = '{CARRIER}'");
-            assert_eq!(kit.numbers(&sql).await, [super::kit::NODE]);
+            assert_eq!(kit.numbers(&sql).await, [storekit::NODE]);
         },
     )
     .await;

@@ -56,7 +56,7 @@ fn every_public_function_of_the_store_is_in_the_contract() {
         functions.len() > 25,
         "the sources are not read right: {functions:?}"
     );
-    let contract: String = crate_files("tests/contract").iter().map(read).collect();
+    let contract: String = crate_files("tests").iter().map(read).collect();
     let missing: Vec<&String> = functions
         .iter()
         .filter(|name| {

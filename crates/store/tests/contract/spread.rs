@@ -1,13 +1,13 @@
 //! Changes of many accounts: one for all of them where one server has all buckets, one for each bucket where those may lie
 //! on several.
 
-use super::kit::{
-    Kit, NOW, Sending, delivered, naira, refused, report, sending, spread, taken, twins,
-    undelivered,
-};
 use domain::{AccountId, Bucket, Component};
 use std::collections::HashSet;
 use store::{Accepted, Claimed, NewMessage, Settled, Store};
+use storekit::{
+    Kit, NOW, Sending, delivered, naira, refused, report, sending, spread, taken, twins,
+    undelivered,
+};
 
 /// More than there are buckets.
 const ACCOUNTS: usize = 20;

@@ -3,11 +3,9 @@
 //! The expected recipients and wallets are computed from the sends, not from the store.
 
 use super::chance::Chance;
-use super::kit::{
-    Kit, NOW, Sending, naira, number, page_id, receipt, report, sending, taken, twins,
-};
 use domain::{Component, DeliveryStatus};
 use store::{Claimed, NewMessage, Receipt};
+use storekit::{Kit, NOW, Sending, naira, number, page_id, receipt, report, sending, taken, twins};
 
 twins!(receipts_in_any_order_settle_each_recipient_once);
 

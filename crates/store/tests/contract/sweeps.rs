@@ -1,11 +1,11 @@
 //! Sweeps: changes that time alone causes.
 
-use super::kit::{
+use domain::{DeliveryStatus, Gateway};
+use store::{CarrierReport, Expiry};
+use storekit::{
     Kit, NOW, Sending, backup_planner, delivered, doubted, naira, number, receipt, report, sending,
     taken, twins, two_legs, undelivered,
 };
-use domain::{DeliveryStatus, Gateway};
-use store::{CarrierReport, Expiry};
 
 twins!(
     a_recipient_without_an_outcome_expires_and_is_refunded,

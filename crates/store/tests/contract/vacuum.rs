@@ -1,9 +1,8 @@
 //! The room of what has left the queues of PostgreSQL is used again (decision 0026).
 
-use super::kit::{administer, fresh};
-use database::{Server, Target};
-use sqlx::{Connection, PgConnection};
+use database::{Server, Shell, Target};
 use store::Store;
+use storekit::{administer, fresh};
 
 const FILL: &str = "insert into recent_sends (bucket, fingerprint, expires_at_ms)
      select 0, decode(md5(cast(one as text)), 'hex'), 1 from generate_series(1, 5000) one";
@@ -16,7 +15,7 @@ const OURS_ALONE: &str = "alter table recent_sends set (autovacuum_enabled = fal
 /// A database of its own: what others read in theirs keeps nothing of it from being removed.
 struct Queue {
     store: Store,
-    connection: PgConnection,
+    connection: Shell,
     removed: i64,
 }
 
@@ -24,7 +23,7 @@ impl Queue {
     async fn open(url: &str) -> Self {
         let server = Server::new(url, 4).unwrap();
         let store = Store::open(&Target::Postgres(server)).await.unwrap();
-        let connection = PgConnection::connect(url).await.unwrap();
+        let connection = Shell::postgres(url).await.unwrap();
         let mut queue = Self {
             store,
             connection,
@@ -35,13 +34,11 @@ impl Queue {
     }
 
     async fn run(&mut self, sql: &'static str) {
-        let ran = sqlx::raw_sql(sql).execute(&mut self.connection).await;
-        ran.unwrap();
+        self.connection.run(sql).await.unwrap();
     }
 
     async fn number(&mut self, sql: &'static str) -> i64 {
-        let number = sqlx::query_scalar(sql).fetch_one(&mut self.connection);
-        number.await.unwrap()
+        self.connection.column(sql).await.unwrap()[0]
     }
 
     /// Fills the windows and empties them, and has the queues vacuumed as often as three seconds would; gives how large
@@ -79,9 +76,9 @@ async fn queues_are_vacuumed_once_most_rows_are_dead() {
     assert_eq!(vacuums, 3);
 
     // A dump, say: nothing that leaves from now on can be removed.
-    let mut dump = PgConnection::connect(&url).await.unwrap();
+    let mut dump = Shell::postgres(&url).await.unwrap();
     let snapshot = "begin isolation level repeatable read; select count(*) from wallets";
-    sqlx::raw_sql(snapshot).execute(&mut dump).await.unwrap();
+    dump.run(snapshot).await.unwrap();
     let mut vacuums = Vec::new();
     for _ in 0..4 {
         vacuums.push(queue.turn_over().await.1);

@@ -1,9 +1,9 @@
 //! Blocks of numbers that are paused for an account.
 
-use super::kit::{Kit, NOW, by, twins};
 use domain::AccountId;
 use domain::velocity::Block;
 use store::PausedBlock;
+use storekit::{Kit, NOW, by, twins};
 
 twins!(
     a_block_is_paused_once_until_its_time_is_over,

@@ -1,12 +1,11 @@
 //! `verify`: silent on a sound database, and it finds each fault.
 
-use super::keys::keyed;
-use super::kit::{
-    Kit, NOW, Sending, backup_planner, delivered, report, sending, taken, twins, two_legs,
-    undelivered,
-};
 use domain::{Environment, Gateway};
 use store::{CarrierReport, Expiry, NewMessage};
+use storekit::{
+    Kit, NOW, Sending, backup_planner, delivered, keyed, report, sending, taken, twins, two_legs,
+    undelivered,
+};
 
 twins!(
     a_sound_database_has_no_violations,

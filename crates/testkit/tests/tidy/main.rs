@@ -29,7 +29,7 @@ mod tidy {
         guarded: &'static [&'static str],
     }
 
-    const BORDERS: [Border; 8] = [
+    const BORDERS: [Border; 9] = [
         Border {
             name: "domain",
             ours: &[],
@@ -48,7 +48,7 @@ mod tidy {
         Border {
             name: "store",
             ours: &["database", "domain"],
-            guarded: &["rusqlite", "sqlx", "sqlx-core", "tokio"],
+            guarded: &["tokio"],
         },
         Border {
             name: "engine",
@@ -65,6 +65,11 @@ mod tidy {
             ours: &[],
             guarded: &[],
         },
+        Border {
+            name: "storekit",
+            ours: &["database", "domain", "store"],
+            guarded: &[],
+        },
         // It meets the binary only as its users do, and makes tokens as that makes them.
         Border {
             name: "bench",
@@ -72,6 +77,9 @@ mod tidy {
             guarded: &["getrandom", "hyper", "rand", "tokio"],
         },
     ];
+
+    /// Crates that tests alone name.
+    const KITS: [&str; 2] = ["storekit", "testkit"];
 
     /// Libraries that only some crates may name: databases, servers, chance, a runtime.
     const GUARDED: [&str; 12] = [
@@ -106,7 +114,7 @@ mod tidy {
             .map(|entry| entry.unwrap().path())
             .filter(|path| path.join("Cargo.toml").exists())
             .collect();
-        folders.push(root().join("bench"));
+        folders.extend(["bench", "crates/store/tests/kit"].map(|folder| root().join(folder)));
         folders
     }
 
@@ -170,17 +178,44 @@ mod tidy {
     }
 
     #[test]
-    fn only_dev_dependencies_name_testkit() {
+    fn only_dev_dependencies_name_the_kits_of_tests() {
         for folder in crates() {
             let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
             let mut manifest: toml::Table = manifest.parse().unwrap();
+            if manifest["package"]["name"].as_str() == Some("storekit") {
+                continue;
+            }
             manifest.remove("dev-dependencies");
-            let named = dependencies(&manifest).contains("testkit");
-            assert!(
-                !named,
-                "{} names testkit outside of its tests",
-                shown(&folder)
-            );
+            let dependencies = dependencies(&manifest);
+            let named = KITS.iter().find(|kit| dependencies.contains(**kit));
+            assert_eq!(named, None, "{} outside of its tests", shown(&folder));
+        }
+    }
+
+    /// `cargo build` builds the default members, and unites their features.
+    #[test]
+    fn a_release_is_built_without_test_support() {
+        let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let members = manifest["workspace"]["default-members"].as_array().unwrap();
+        assert_eq!(members, &[toml::Value::from("crates/*")]);
+        let names_it = |value: &toml::Value| value.to_string().contains("test-support");
+        assert!(!names_it(&manifest["workspace"]["dependencies"]));
+        for folder in crates() {
+            let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+            let mut manifest: toml::Table = manifest.parse().unwrap();
+            if manifest["package"]["name"].as_str() == Some("storekit") {
+                continue;
+            }
+            manifest.remove("dev-dependencies");
+            if let Some(features) = manifest
+                .get_mut("features")
+                .and_then(|all| all.as_table_mut())
+            {
+                features.remove("test-support");
+            }
+            let enabled = manifest.iter().find(|(_, value)| names_it(value));
+            assert_eq!(enabled, None, "{}", shown(&folder));
         }
     }
 
@@ -199,7 +234,7 @@ mod tidy {
             for dependency in dependencies(&manifest) {
                 let dependency = dependency.as_str();
                 // Tests of every crate may use it.
-                if dependency == "testkit" {
+                if KITS.contains(&dependency) {
                     continue;
                 }
                 let forbidden = dependency != name

@@ -1,22 +1,22 @@
 //! Messages of every kind, for rules about all of them.
 
-use super::keys::keyed;
-use super::kit::{
+use crate::keys::keyed;
+use crate::kit::{
     Kit, NOW, Sending, delivered, doubted, fresh, refused, report, sending, taken, two_legs,
     undelivered,
 };
 use domain::{AccountId, Environment};
 use store::{AttemptOutcome, Attempted, CarrierReport, Finished, NewMessage, Receipt};
 
-pub(crate) const DAY: i64 = 86_400_000;
-pub(crate) const URL: &str = "https://shop.example.ng/sms";
+pub const DAY: i64 = 86_400_000;
+pub const URL: &str = "https://shop.example.ng/sms";
 /// A receiver that refuses everything.
 const DEAD_URL: &str = "https://gone.example.ng/sms";
 const DEAD_ORIGIN: &str = "https://gone.example.ng:443";
 
 /// How far a message came.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Fate {
+pub enum Fate {
     Waiting,
     Claimed,
     Sent,
@@ -34,7 +34,7 @@ pub(crate) enum Fate {
 }
 
 impl Fate {
-    pub(crate) const ALL: [Self; 14] = [
+    pub const ALL: [Self; 14] = [
         Self::Waiting,
         Self::Claimed,
         Self::Sent,
@@ -51,14 +51,14 @@ impl Fate {
         Self::Sandbox,
     ];
 
-    pub(crate) fn is_settled(self) -> bool {
+    pub fn is_settled(self) -> bool {
         matches!(
             self,
             Self::CallbackDead | Self::Delivered | Self::Refused | Self::Refunded | Self::Sandbox
         )
     }
 
-    pub(crate) fn sending(self, account: AccountId, accepted_at_ms: i64) -> Sending {
+    pub fn sending(self, account: AccountId, accepted_at_ms: i64) -> Sending {
         let base = match self {
             Self::SecondLegWaits | Self::SecondLegInHand => two_legs(account),
             _ => Sending {
@@ -88,7 +88,7 @@ impl Fate {
     }
 
     /// Brings a message there.
-    pub(crate) async fn of(self, kit: &Kit, account: AccountId, accepted_at_ms: i64) -> NewMessage {
+    pub async fn of(self, kit: &Kit, account: AccountId, accepted_at_ms: i64) -> NewMessage {
         let message = self.sending(account, accepted_at_ms).message(&kit.store);
         let name = message.id.to_string();
         let message = keyed(message, &name, 1);

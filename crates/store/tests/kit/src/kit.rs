@@ -1,86 +1,44 @@
 //! The kit of the contract: a fresh database, messages to send, and a carrier that answers.
 
-use database::{Server, Target};
+use database::{Cell, FILE, Server, Shell, Target};
 use domain::{
     Account, AccountId, AccountStatus, Bucket, Component, DeliveryStatus, Draft, Environment,
     Gateway, MessageId, Money, Priority, Recipient, Terms, Text,
 };
-use rusqlite::types::FromSql;
-use sqlx::{AssertSqlSafe, Connection, PgConnection, Postgres};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::time::Duration;
 use store::{
     Accepted, Batch, BatchKind, By, CallbackRoom, CarrierReport, Claim, Claimed, Credited, Ended,
     EntryKind, Expiry, LedgerEntry, NewMessage, Planner, Progress, Receipt, ReceiptStatus, Settled,
     Store, WAITING,
 };
 
-/// Makes the two tests of each rule: one on SQLite, one on PostgreSQL.
-macro_rules! twins {
-    ($($rule:ident),+ $(,)?) => {
-        mod sqlite {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $rule() {
-                let kit = $crate::contract::kit::Kit::sqlite().await;
-                super::$rule(&kit).await;
-                kit.finish().await;
-            })+
-        }
-        mod postgres {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $rule() {
-                testkit::needs!(Postgres);
-                let kit = $crate::contract::kit::Kit::postgres().await;
-                super::$rule(&kit).await;
-                kit.finish().await;
-            })+
-        }
-    };
-}
-pub(crate) use twins;
-
-/// Makes a third test of rules: on PostgreSQL, as if buckets lay on several servers.
-macro_rules! spread {
-    ($($rule:ident),+ $(,)?) => {
-        mod spread {
-            $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-            async fn $rule() {
-                testkit::needs!(Postgres);
-                let kit = $crate::contract::kit::Kit::postgres().await.spread();
-                super::$rule(&kit).await;
-                kit.finish().await;
-            })+
-        }
-    };
-}
-pub(crate) use spread;
-
 /// When the tests take place, Unix milliseconds.
-pub(crate) const NOW: i64 = 1_795_000_000_000;
-pub(crate) const CARRIER: &str = "mtn";
+pub const NOW: i64 = 1_795_000_000_000;
+pub const CARRIER: &str = "mtn";
 /// Another carrier, where one is not enough.
-pub(crate) const OTHER_CARRIER: &str = "glo";
-pub(crate) const NODE: i64 = 7;
-pub(crate) const SENDER: &str = "ACME";
+pub const OTHER_CARRIER: &str = "glo";
+pub const NODE: i64 = 7;
+pub const SENDER: &str = "ACME";
 const LEASE_MS: i64 = 30_000;
 /// The time for which answers of keys are kept.
-pub(crate) const DAY_MS: i64 = 86_400_000;
+pub const DAY_MS: i64 = 86_400_000;
 /// Connections of a store to PostgreSQL.
 const CONNECTIONS: u32 = 8;
 
 static NEXT: AtomicI64 = AtomicI64::new(1);
 
 /// A number that no other call in this process gives.
-pub(crate) fn fresh() -> i64 {
+pub fn fresh() -> i64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// A database of its own (on PostgreSQL a schema, which is made much faster), with what opened it.
-pub(crate) struct Kit {
-    pub(crate) store: Store,
-    pub(crate) target: Target,
+pub struct Kit {
+    pub store: Store,
+    pub target: Target,
     home: Home,
     /// Set by rules that plant faults on purpose.
     faulty: AtomicBool,
@@ -99,13 +57,13 @@ enum Home {
 }
 
 impl Kit {
-    pub(crate) async fn sqlite() -> Self {
+    pub async fn sqlite() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let target = Target::Directory(directory.path().join("data"));
         Self::open(target, Home::Directory { _keep: directory }).await
     }
 
-    pub(crate) async fn postgres() -> Self {
+    pub async fn postgres() -> Self {
         let server = testkit::postgres_url();
         let schema = format!("contract_{}_{}", std::process::id(), fresh());
         administer(&server, &format!("drop schema if exists {schema} cascade")).await;
@@ -122,7 +80,8 @@ impl Kit {
     }
 
     /// The same, worked on as if its buckets lay on several servers.
-    pub(crate) fn spread(self) -> Self {
+    #[must_use]
+    pub fn spread(self) -> Self {
         Self {
             store: self.store.as_distributed(),
             ..self
@@ -139,7 +98,7 @@ impl Kit {
     }
 
     /// Another database of the same kind, with nothing in it.
-    pub(crate) async fn another(&self) -> Self {
+    pub async fn another(&self) -> Self {
         match self.home {
             Home::Directory { .. } => Self::sqlite().await,
             Home::Schema { .. } => Self::postgres().await,
@@ -147,7 +106,7 @@ impl Kit {
     }
 
     /// Another node on the same PostgreSQL database, by way of that port of this machine.
-    pub(crate) async fn by_port(&self, port: u16) -> Store {
+    pub async fn by_port(&self, port: u16) -> Store {
         let Home::Schema { schema, .. } = &self.home else {
             unreachable!("SQLite has no port")
         };
@@ -158,7 +117,7 @@ impl Kit {
     }
 
     /// Expires all buckets, one after the other.
-    pub(crate) async fn expire(&self, expiry: &Expiry) -> (Settled, bool) {
+    pub async fn expire(&self, expiry: &Expiry) -> (Settled, bool) {
         let (mut all, mut any_more) = (Settled::default(), false);
         for bucket in self.store.buckets() {
             let (settled, more) = self.store.sweep().expire(bucket, expiry).await.unwrap();
@@ -171,7 +130,7 @@ impl Kit {
         (all, any_more)
     }
 
-    pub(crate) async fn tidy(&self, now_ms: i64) -> bool {
+    pub async fn tidy(&self, now_ms: i64) -> bool {
         let mut more = false;
         for bucket in self.store.buckets() {
             more |= self
@@ -184,7 +143,7 @@ impl Kit {
         more
     }
 
-    pub(crate) async fn orphans(&self, carrier: &str) -> Vec<Claimed> {
+    pub async fn orphans(&self, carrier: &str) -> Vec<Claimed> {
         let mut all = Vec::new();
         for bucket in self.store.buckets() {
             all.extend(self.store.queues().orphans(carrier, bucket).await.unwrap());
@@ -193,7 +152,7 @@ impl Kit {
     }
 
     /// In order, each once.
-    pub(crate) async fn batch_carriers(&self) -> Vec<String> {
+    pub async fn batch_carriers(&self) -> Vec<String> {
         let mut all = BTreeSet::new();
         for bucket in self.store.buckets() {
             all.extend(self.store.queues().carriers(bucket).await.unwrap());
@@ -201,7 +160,7 @@ impl Kit {
         all.into_iter().collect()
     }
 
-    pub(crate) async fn late_batches(&self, now_ms: i64) -> Vec<Claimed> {
+    pub async fn late_batches(&self, now_ms: i64) -> Vec<Claimed> {
         let mut all = Vec::new();
         for bucket in self.store.buckets() {
             all.extend(self.store.queues().late(bucket, now_ms).await.unwrap());
@@ -209,7 +168,7 @@ impl Kit {
         all
     }
 
-    pub(crate) async fn free_callbacks(&self, now_ms: i64) -> u64 {
+    pub async fn free_callbacks(&self, now_ms: i64) -> u64 {
         let mut freed = 0;
         for bucket in self.store.buckets() {
             freed += self.store.outbox().free(bucket, now_ms).await.unwrap();
@@ -218,7 +177,7 @@ impl Kit {
     }
 
     /// By carrier: all that wait, and those that are held until then or longer.
-    pub(crate) async fn queue_depths(&self, until_ms: i64) -> BTreeMap<String, [i64; 2]> {
+    pub async fn queue_depths(&self, until_ms: i64) -> BTreeMap<String, [i64; 2]> {
         let mut depths = BTreeMap::new();
         for bucket in self.store.buckets() {
             let queues = self.store.queues().depths(bucket, until_ms).await.unwrap();
@@ -230,7 +189,7 @@ impl Kit {
         depths
     }
 
-    pub(crate) async fn doubt_counts(&self) -> BTreeMap<String, i64> {
+    pub async fn doubt_counts(&self) -> BTreeMap<String, i64> {
         let mut counts = BTreeMap::new();
         for bucket in self.store.buckets() {
             for (carrier, count) in self.store.queues().doubt_counts(bucket).await.unwrap() {
@@ -240,7 +199,7 @@ impl Kit {
         counts
     }
 
-    pub(crate) async fn callback_counts(&self) -> HashMap<String, i64> {
+    pub async fn callback_counts(&self) -> HashMap<String, i64> {
         let mut counts = HashMap::new();
         for bucket in self.store.buckets() {
             for (state, count) in self.store.outbox().counts(bucket).await.unwrap() {
@@ -250,12 +209,12 @@ impl Kit {
         counts
     }
 
-    pub(crate) fn is_sqlite(&self) -> bool {
+    pub fn is_sqlite(&self) -> bool {
         matches!(self.home, Home::Directory { .. })
     }
 
     /// Ends a test: whatever it did, the database must be sound.
-    pub(crate) async fn finish(self) {
+    pub async fn finish(self) {
         if !self.faulty.load(Ordering::Relaxed) {
             let verification = self.store.upkeep().verify().await.unwrap();
             assert_eq!(verification.violations, Vec::<String>::new());
@@ -266,68 +225,59 @@ impl Kit {
         }
     }
 
-    fn url(&self) -> &str {
-        match &self.home {
-            Home::Schema { url, .. } => url,
-            Home::Directory { .. } => panic!("SQLite has no URL"),
-        }
+    /// Runs SQL past the store, as an operator with a database shell would.
+    pub async fn run(&self, sql: &str) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let mut shell = self.shell().await;
+        shell.run(sql).await?;
+        shell.close().await
     }
 
-    /// Runs SQL past the store, as an operator with a database shell would.
-    pub(crate) async fn run(&self, sql: &str) -> Result<(), Box<dyn std::error::Error>> {
-        match &self.target {
-            Target::Directory(path) => sqlite(path).execute_batch(sql)?,
-            Target::Postgres(_) => {
-                let mut connection = PgConnection::connect(self.url()).await?;
-                let sql = sqlx::raw_sql(AssertSqlSafe(sql.to_owned()));
-                sql.execute(&mut connection).await?;
-                connection.close().await?;
-            }
+    /// A connection past the store.
+    pub async fn shell(&self) -> Shell {
+        match &self.home {
+            Home::Directory { .. } => Shell::sqlite(&self.data_dir().join(FILE)),
+            Home::Schema { url, .. } => Shell::postgres(url).await,
         }
-        Ok(())
+        .unwrap()
+    }
+
+    /// The directory of an embedded database.
+    pub fn data_dir(&self) -> &Path {
+        match &self.target {
+            Target::Directory(path) => path,
+            Target::Postgres(_) => panic!("it is embedded"),
+        }
     }
 
     /// Damages the database: it need not be sound at the end.
-    pub(crate) async fn plant(&self, sql: &str) {
+    pub async fn plant(&self, sql: &str) {
         self.faulty.store(true, Ordering::Relaxed);
         self.run(sql).await.unwrap();
     }
 
     /// Damages the delivery to a number: these columns have such values.
-    pub(crate) async fn damage(&self, recipient: Recipient, values: &str) {
+    pub async fn damage(&self, recipient: Recipient, values: &str) {
         let digits = recipient.digits();
         let sql = format!("update deliveries set {values} where recipient = {digits}");
         self.plant(&sql).await;
     }
 
     /// Reads numbers past the store.
-    pub(crate) async fn numbers(&self, sql: &str) -> Vec<i64> {
+    pub async fn numbers(&self, sql: &str) -> Vec<i64> {
         self.read(sql).await
     }
 
     /// Reads texts past the store.
-    pub(crate) async fn texts(&self, sql: &str) -> Vec<String> {
+    pub async fn texts(&self, sql: &str) -> Vec<String> {
         self.read(sql).await
     }
 
-    async fn read<T>(&self, sql: &str) -> Vec<T>
-    where
-        T: FromSql + Send + Unpin + for<'r> sqlx::Decode<'r, Postgres> + sqlx::Type<Postgres>,
-    {
-        match &self.target {
-            Target::Directory(path) => column(&sqlite(path), sql),
-            Target::Postgres(_) => {
-                let mut connection = PgConnection::connect(self.url()).await.unwrap();
-                sqlx::query_scalar(AssertSqlSafe(sql.to_owned()))
-                    .fetch_all(&mut connection)
-                    .await
-                    .unwrap()
-            }
-        }
+    async fn read<T: Cell>(&self, sql: &str) -> Vec<T> {
+        self.shell().await.column(sql).await.unwrap()
     }
 
     /// A new account whose `sms_wallet` holds so many naira.
-    pub(crate) async fn account(&self, naira: i64) -> AccountId {
+    pub async fn account(&self, naira: i64) -> AccountId {
         let id = AccountId(fresh() * 100 + 42);
         self.store
             .accounts()
@@ -341,7 +291,7 @@ impl Kit {
     }
 
     /// That account, or another with so much credit that shares the bucket of `beside`.
-    pub(crate) async fn in_bucket_of(
+    pub async fn in_bucket_of(
         &self,
         beside: AccountId,
         mut account: AccountId,
@@ -353,7 +303,7 @@ impl Kit {
         account
     }
 
-    pub(crate) async fn credit(&self, account: AccountId, component: Component, naira: i64) {
+    pub async fn credit(&self, account: AccountId, component: Component, naira: i64) {
         let entry = credit(account, component, naira, &format!("bank-{}", fresh()));
         assert_eq!(
             self.store.wallets().credit(entry, by(NOW)).await.unwrap(),
@@ -361,7 +311,7 @@ impl Kit {
         );
     }
 
-    pub(crate) async fn balance(&self, account: AccountId) -> Money {
+    pub async fn balance(&self, account: AccountId) -> Money {
         self.store
             .wallets()
             .find(account)
@@ -372,7 +322,7 @@ impl Kit {
     }
 
     /// Accepts one message.
-    pub(crate) async fn accept(&self, message: &NewMessage) -> Accepted {
+    pub async fn accept(&self, message: &NewMessage) -> Accepted {
         let mut answers = self
             .store
             .messages()
@@ -383,17 +333,17 @@ impl Kit {
     }
 
     /// Accepts a message and claims its work.
-    pub(crate) async fn accept_and_claim(&self, message: &NewMessage) -> Vec<Claimed> {
+    pub async fn accept_and_claim(&self, message: &NewMessage) -> Vec<Claimed> {
         assert!(matches!(self.accept(message).await, Accepted::Yes { .. }));
         self.claim(1_000).await
     }
 
-    pub(crate) async fn claim(&self, recipients: usize) -> Vec<Claimed> {
+    pub async fn claim(&self, recipients: usize) -> Vec<Claimed> {
         self.store.claims().claim(claim(recipients)).await.unwrap()
     }
 
     /// Claims from the other carrier.
-    pub(crate) async fn claim_elsewhere(&self, recipients: usize) -> Vec<Claimed> {
+    pub async fn claim_elsewhere(&self, recipients: usize) -> Vec<Claimed> {
         let claim = Claim {
             carrier: OTHER_CARRIER.into(),
             ..claim(recipients)
@@ -402,7 +352,7 @@ impl Kit {
     }
 
     /// Gives what was claimed to the other carrier, and claims it there.
-    pub(crate) async fn move_elsewhere(&self, claimed: Vec<Claimed>) -> Vec<Claimed> {
+    pub async fn move_elsewhere(&self, claimed: Vec<Claimed>) -> Vec<Claimed> {
         let batches = claimed.into_iter().map(|claimed| claimed.batch).collect();
         let moved = self
             .store
@@ -412,7 +362,7 @@ impl Kit {
         self.claim_elsewhere(1_000).await
     }
 
-    pub(crate) async fn report(&self, report: CarrierReport) -> (Settled, usize) {
+    pub async fn report(&self, report: CarrierReport) -> (Settled, usize) {
         let mut settled = Settled::default();
         let parked = self
             .store
@@ -423,7 +373,7 @@ impl Kit {
     }
 
     /// Accepts a message and has the carrier take all of it: the page ids are `<digits>-<page>`.
-    pub(crate) async fn submit(&self, message: &NewMessage) -> Vec<Claimed> {
+    pub async fn submit(&self, message: &NewMessage) -> Vec<Claimed> {
         let claimed = self.accept_and_claim(message).await;
         let progress = claimed.iter().map(taken).collect();
         self.report(report(progress, vec![])).await;
@@ -431,7 +381,7 @@ impl Kit {
     }
 
     /// Where each recipient of a message stands.
-    pub(crate) async fn statuses(&self, message: &NewMessage) -> Vec<Option<DeliveryStatus>> {
+    pub async fn statuses(&self, message: &NewMessage) -> Vec<Option<DeliveryStatus>> {
         let draft = &message.draft;
         let report = self
             .store
@@ -448,30 +398,13 @@ impl Kit {
     }
 }
 
-/// The embedded database of a directory, past the store.
-pub(crate) fn sqlite(directory: &std::path::Path) -> rusqlite::Connection {
-    let connection = rusqlite::Connection::open(directory.join("ogene.db")).unwrap();
-    connection.busy_timeout(Duration::from_secs(10)).unwrap();
-    connection
+pub async fn administer(server: &str, sql: &str) {
+    let mut shell = Shell::postgres(server).await.unwrap();
+    shell.run(sql).await.unwrap();
+    shell.close().await.unwrap();
 }
 
-/// The first column of what is found in an embedded database.
-pub(crate) fn column<T: FromSql>(database: &rusqlite::Connection, sql: &str) -> Vec<T> {
-    let mut statement = database.prepare(sql).unwrap();
-    let found = statement.query_map([], |row| row.get(0)).unwrap();
-    found.map(Result::unwrap).collect()
-}
-
-pub(crate) async fn administer(server: &str, sql: &str) {
-    let mut connection = PgConnection::connect(server).await.unwrap();
-    sqlx::raw_sql(AssertSqlSafe(sql.to_owned()))
-        .execute(&mut connection)
-        .await
-        .unwrap();
-    connection.close().await.unwrap();
-}
-
-pub(crate) fn account(id: AccountId) -> Account {
+pub fn account(id: AccountId) -> Account {
     Account {
         id,
         email: "ops@example.ng".to_owned(),
@@ -482,7 +415,7 @@ pub(crate) fn account(id: AccountId) -> Account {
     }
 }
 
-pub(crate) fn credit(
+pub fn credit(
     account: AccountId,
     component: Component,
     naira: i64,
@@ -501,52 +434,52 @@ pub(crate) fn credit(
 }
 
 /// An operator at that moment.
-pub(crate) fn by(at_ms: i64) -> By {
+pub fn by(at_ms: i64) -> By {
     By {
         actor: "cli:ada".into(),
         at_ms,
     }
 }
 
-pub(crate) fn message_id(at_ms: i64) -> MessageId {
+pub fn message_id(at_ms: i64) -> MessageId {
     let mut chance = [0; 10];
     chance[2..].copy_from_slice(&fresh().to_be_bytes());
     MessageId::new(at_ms, chance)
 }
 
-pub(crate) fn number(count: usize) -> Recipient {
+pub fn number(count: usize) -> Recipient {
     Recipient::from_digits(2_348_030_000_000 + count as u64)
 }
 
-pub(crate) fn naira(naira: i64) -> Money {
+pub fn naira(naira: i64) -> Money {
     Money::from_naira(naira)
 }
 
 /// A message to be; what a test does not care about has a plain value.
 #[derive(Clone)]
-pub(crate) struct Sending {
-    pub(crate) account: AccountId,
-    pub(crate) environment: Environment,
-    pub(crate) gateway: Gateway,
+pub struct Sending {
+    pub account: AccountId,
+    pub environment: Environment,
+    pub gateway: Gateway,
     /// To so many numbers, from the first of [`number`] on.
-    pub(crate) recipients: usize,
-    pub(crate) first_number: usize,
+    pub recipients: usize,
+    pub first_number: usize,
     /// The price of each, in naira.
-    pub(crate) price: i64,
+    pub price: i64,
     /// The part of the price that is for the second leg.
-    pub(crate) reserve: i64,
-    pub(crate) pages: i64,
-    pub(crate) terms: Terms,
-    pub(crate) priority: Priority,
-    pub(crate) accepted_at_ms: i64,
+    pub reserve: i64,
+    pub pages: i64,
+    pub terms: Terms,
+    pub priority: Priority,
+    pub accepted_at_ms: i64,
     /// When its batch is due.
-    pub(crate) due_at_ms: i64,
+    pub due_at_ms: i64,
     /// When the message is due, where that is later than its acceptance.
-    pub(crate) scheduled_ms: Option<i64>,
-    pub(crate) callback_url: Option<&'static str>,
+    pub scheduled_ms: Option<i64>,
+    pub callback_url: Option<&'static str>,
 }
 
-pub(crate) fn sending(account: AccountId) -> Sending {
+pub fn sending(account: AccountId) -> Sending {
     Sending {
         account,
         environment: Environment::Live,
@@ -569,7 +502,7 @@ pub(crate) fn sending(account: AccountId) -> Sending {
 }
 
 /// A message over both legs: 6 naira for the first, 4 more for the second.
-pub(crate) fn two_legs(account: AccountId) -> Sending {
+pub fn two_legs(account: AccountId) -> Sending {
     Sending {
         gateway: Gateway::DualBackup,
         price: 10,
@@ -583,7 +516,7 @@ pub(crate) fn two_legs(account: AccountId) -> Sending {
 }
 
 impl Sending {
-    pub(crate) fn draft(&self) -> Draft {
+    pub fn draft(&self) -> Draft {
         let recipients: Vec<Recipient> = (self.first_number..)
             .take(self.recipients)
             .map(number)
@@ -612,7 +545,7 @@ impl Sending {
         }
     }
 
-    pub(crate) fn message(&self, store: &Store) -> NewMessage {
+    pub fn message(&self, store: &Store) -> NewMessage {
         let (id, draft) = (message_id(self.accepted_at_ms), self.draft());
         let batch = Batch {
             bucket: store.bucket_of(self.account),
@@ -644,7 +577,7 @@ impl Sending {
     }
 }
 
-pub(crate) fn claim(recipients: usize) -> Claim {
+pub fn claim(recipients: usize) -> Claim {
     Claim {
         carrier: CARRIER.into(),
         node: NODE,
@@ -657,17 +590,17 @@ pub(crate) fn claim(recipients: usize) -> Claim {
 }
 
 /// The carrier's id of a page.
-pub(crate) fn page_id(recipient: Recipient, page: i64) -> String {
+pub fn page_id(recipient: Recipient, page: i64) -> String {
     format!("{}-{page}", recipient.digits())
 }
 
 /// Nothing came back yet.
-pub(crate) fn silence(claimed: &Claimed) -> Progress {
+pub fn silence(claimed: &Claimed) -> Progress {
     Progress::of(claimed.clone())
 }
 
 /// The carrier took everything.
-pub(crate) fn taken(claimed: &Claimed) -> Progress {
+pub fn taken(claimed: &Claimed) -> Progress {
     let pages = claimed.batch.pages;
     let submitted = claimed.batch.recipients.iter().map(|&recipient| {
         let ids = (1..=pages).map(|page| page_id(recipient, page)).collect();
@@ -680,7 +613,7 @@ pub(crate) fn taken(claimed: &Claimed) -> Progress {
 }
 
 /// The outcome of everything is unknown; it goes out once more.
-pub(crate) fn doubted(claimed: &Claimed) -> Progress {
+pub fn doubted(claimed: &Claimed) -> Progress {
     let again = Batch {
         claimed_by: WAITING,
         claimed_until_ms: 0,
@@ -697,7 +630,7 @@ pub(crate) fn doubted(claimed: &Claimed) -> Progress {
 }
 
 /// The carrier refused everything.
-pub(crate) fn refused(claimed: &Claimed) -> Progress {
+pub fn refused(claimed: &Claimed) -> Progress {
     let ended = claimed.batch.recipients.iter().map(|&recipient| Ended {
         recipient,
         status: DeliveryStatus::Rejected,
@@ -710,7 +643,7 @@ pub(crate) fn refused(claimed: &Claimed) -> Progress {
 }
 
 /// Everything goes back as it was: nothing of it was on the wire.
-pub(crate) fn put_back(claimed: &Claimed) -> Progress {
+pub fn put_back(claimed: &Claimed) -> Progress {
     Progress {
         again: vec![Batch {
             claimed_by: WAITING,
@@ -722,7 +655,7 @@ pub(crate) fn put_back(claimed: &Claimed) -> Progress {
     }
 }
 
-pub(crate) fn receipt(carrier_id: &str, recipient: Recipient, status: DeliveryStatus) -> Receipt {
+pub fn receipt(carrier_id: &str, recipient: Recipient, status: DeliveryStatus) -> Receipt {
     Receipt {
         carrier: CARRIER.into(),
         carrier_id: carrier_id.to_owned(),
@@ -735,19 +668,19 @@ pub(crate) fn receipt(carrier_id: &str, recipient: Recipient, status: DeliverySt
 }
 
 /// A receipt of page 1.
-pub(crate) fn outcome(recipient: Recipient, status: DeliveryStatus) -> Receipt {
+pub fn outcome(recipient: Recipient, status: DeliveryStatus) -> Receipt {
     receipt(&page_id(recipient, 1), recipient, status)
 }
 
-pub(crate) fn delivered(recipient: Recipient) -> Receipt {
+pub fn delivered(recipient: Recipient) -> Receipt {
     outcome(recipient, DeliveryStatus::Delivered)
 }
 
-pub(crate) fn undelivered(recipient: Recipient) -> Receipt {
+pub fn undelivered(recipient: Recipient) -> Receipt {
     outcome(recipient, DeliveryStatus::Undelivered)
 }
 
-pub(crate) fn report(progress: Vec<Progress>, receipts: Vec<Receipt>) -> CarrierReport {
+pub fn report(progress: Vec<Progress>, receipts: Vec<Receipt>) -> CarrierReport {
     CarrierReport {
         now_ms: NOW,
         progress,
@@ -764,7 +697,7 @@ pub(crate) fn report(progress: Vec<Progress>, receipts: Vec<Receipt>) -> Carrier
 }
 
 /// A receipt as the other carrier's.
-pub(crate) fn elsewhere(receipt: Receipt) -> Receipt {
+pub fn elsewhere(receipt: Receipt) -> Receipt {
     Receipt {
         carrier: OTHER_CARRIER.into(),
         ..receipt
@@ -772,12 +705,12 @@ pub(crate) fn elsewhere(receipt: Receipt) -> Receipt {
 }
 
 /// Returns a report of the other carrier.
-pub(crate) fn report_elsewhere(progress: Vec<Progress>, receipts: Vec<Receipt>) -> CarrierReport {
+pub fn report_elsewhere(progress: Vec<Progress>, receipts: Vec<Receipt>) -> CarrierReport {
     report(progress, receipts.into_iter().map(elsewhere).collect())
 }
 
 /// Plans second legs over the same carrier.
-pub(crate) fn backup_planner() -> Planner {
+pub fn backup_planner() -> Planner {
     Arc::new(|leg| {
         let (charge, reserve) = (leg.charge, leg.reserve);
         let batch = backup(leg.bucket, leg.message, leg.recipient, charge, reserve);
@@ -789,7 +722,7 @@ pub(crate) fn backup_planner() -> Planner {
 }
 
 /// The batch of a second leg for one recipient.
-pub(crate) fn backup(
+pub fn backup(
     bucket: Bucket,
     message: MessageId,
     recipient: Recipient,

@@ -1,0 +1,32 @@
+//! Messages with idempotency keys.
+
+use crate::kit::DAY_MS;
+use domain::idempotency::IdempotencyKey;
+use std::sync::Arc;
+use store::{KeyedRequest, KeyedSend, MakeAnswer, NewMessage, StoredAnswer};
+
+/// An idempotency key of this name.
+pub fn key(name: &str) -> IdempotencyKey {
+    IdempotencyKey::read([name.as_bytes()]).unwrap().unwrap()
+}
+
+/// A message with a key, whose answer is the balance.
+pub fn keyed(message: NewMessage, name: &str, request: u8) -> NewMessage {
+    let id = message.id;
+    let answer = move |balance: domain::Money| StoredAnswer {
+        status: 200,
+        body: balance.to_string(),
+        message: id,
+    };
+    NewMessage {
+        key: Some(KeyedSend {
+            request: KeyedRequest {
+                key: key(name),
+                request: [request; 16],
+                window_ms: DAY_MS,
+            },
+            answer: MakeAnswer(Arc::new(answer)),
+        }),
+        ..message
+    }
+}
