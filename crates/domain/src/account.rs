@@ -7,15 +7,15 @@ use crate::refusal::Refusal;
 named_enum! {
     /// The status of an account, which determines its rights.
     pub enum AccountStatus {
-        /// May use everything.
+        /// The account may use everything.
         Active = "active",
-        /// May only use the sandbox.
+        /// The account may only use the sandbox.
         Pending = "pending",
-        /// May do nothing, because it was unused for long.
+        /// The account may do nothing, because it was unused for long.
         Dormant = "dormant",
-        /// May read but not send.
+        /// The account may read but not send.
         Restricted = "restricted",
-        /// May do nothing.
+        /// The account may do nothing.
         Disabled = "disabled",
     }
 }

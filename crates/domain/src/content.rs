@@ -161,10 +161,10 @@ impl Hit {
         }
         let gap = &text[self.end..code.start];
         let mut words = Words::of(gap).map(|word| &gap[word]).peekable();
-        let is_said =
+        let is_assigned =
             words.peek().is_some() || gap.contains([':', '=', '-']) || self.ends_in_is(text);
         let is_of_the_code = words.all(|word| is_one_of(word, "is code number"));
-        is_said && is_of_the_code && !gap.contains(['.', '!', '?', ';', ','])
+        is_assigned && is_of_the_code && !gap.contains(['.', '!', '?', ';', ','])
     }
 
     /// Returns `true` if the code word itself ends with "is": "PIN is".

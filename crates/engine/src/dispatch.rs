@@ -25,5 +25,5 @@ mod task;
 pub(crate) mod transport;
 mod worker;
 
-pub(crate) use failover::{move_strays, note_due};
+pub(crate) use failover::{move_unconfigured, note_due};
 pub(crate) use task::run;

@@ -253,9 +253,9 @@ proptest! {
     ) {
         let mut cluster = Nodes::new(nodes, limit);
         for (requests, pace, to) in phases {
-            for turn in 0..requests {
+            for index in 0..requests {
                 cluster.pass((1 << pace) - 1);
-                cluster.request(to.unwrap_or(turn) % nodes);
+                cluster.request(to.unwrap_or(index) % nodes);
             }
         }
         prop_assert_eq!(cluster.fault(), None);
@@ -354,8 +354,8 @@ fn no_request_is_uncounted_once_half_of_the_limit_is_used() {
             reset_ms: 60_000,
         };
         permits.take(reserved, 0);
-        let is_let_in = permits.answer(300, 1, 2_000).is_some();
-        assert_eq!(is_let_in, expected, "{remaining}");
+        let is_allowed = permits.answer(300, 1, 2_000).is_some();
+        assert_eq!(is_allowed, expected, "{remaining}");
     }
     // The last answer of the window has expired.
     assert!(permits.answer(300, 1, 60_250).is_some());

@@ -164,7 +164,7 @@ fn is_plain(character: char) -> bool {
 /// Returns the ASCII character of a full-width form or a mathematical style (𝐁, 𝓫, 𝟗).
 fn unstyled(character: char) -> Option<char> {
     let code = u32::from(character);
-    let (first, place) = match code {
+    let (first, offset) = match code {
         0xFF01..=0xFF5E => return char::from_u32(code - FULL_WIDTH),
         STYLED_LETTERS..=0x1_D6A3 => match (code - STYLED_LETTERS) % 52 {
             capital @ 0..26 => ('A', capital),
@@ -173,7 +173,7 @@ fn unstyled(character: char) -> Option<char> {
         STYLED_DIGITS..=0x1_D7FF => ('0', (code - STYLED_DIGITS) % 10),
         _ => return None,
     };
-    char::from_u32(u32::from(first) + place)
+    char::from_u32(u32::from(first) + offset)
 }
 
 /// Returns `true` if the next characters make an emoji of this one: a digit on a key, or a sign

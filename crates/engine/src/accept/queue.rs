@@ -405,8 +405,8 @@ mod tests {
             tokio::join!(accepting.send(draft(1), live(), None, None), committing);
         assert_eq!(refusal(answer_of_send), outcome_unknown());
 
-        let told = refusal(accepting.send(draft(1), live(), None, None).await);
-        assert_eq!(told, UNAVAILABLE, "no commit began");
+        let answer_of_late = refusal(accepting.send(draft(1), live(), None, None).await);
+        assert_eq!(answer_of_late, UNAVAILABLE, "no commit began");
         let late = waiting.recv().await.unwrap();
         assert!(!late.race.begin(message()), "no commit can begin later");
     }

@@ -4,7 +4,7 @@ use super::{gauges, held_accounts};
 use crate::admit::callers::Callers;
 use crate::cluster::takeover::chunks;
 use crate::context::Context;
-use crate::dispatch::{move_strays, note_due};
+use crate::dispatch::{move_unconfigured, note_due};
 use crate::settle::commit::{commit_alone, empty_report, report_of};
 use database::Outage;
 use domain::{Bucket, Gateway};
@@ -37,7 +37,7 @@ const VACUUM_INTERVAL: Duration = Duration::from_millis(500);
 const FORGET_INTERVAL: Duration = Duration::from_hours(1);
 const ATTEMPTS_MS: i64 = 14 * 86_400_000;
 /// Period of the search for batches of carriers that are not configured any more.
-const STRAYS_INTERVAL: Duration = Duration::from_secs(5);
+const UNCONFIGURED_INTERVAL: Duration = Duration::from_secs(5);
 /// Period of the settlement of held accounts.
 const HELD_INTERVAL: Duration = Duration::from_secs(2);
 /// Period of the measurement of queues.
@@ -119,12 +119,12 @@ fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {
             },
         ),
         every(
-            STRAYS_INTERVAL,
+            UNCONFIGURED_INTERVAL,
             Outage::of("batches of removed carriers cannot be moved"),
             context,
             move |context| {
                 let reported = Arc::clone(&reported);
-                async move { move_strays(&context, &reported).await }
+                async move { move_unconfigured(&context, &reported).await }
             },
         ),
     ]

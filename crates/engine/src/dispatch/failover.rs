@@ -96,31 +96,31 @@ async fn move_batches(
 
 /// Moves the batches of carriers that are not configured any more, since no worker looks for them.
 /// A batch without another carrier expires. Each such carrier is logged once.
-pub(crate) async fn move_strays(
+pub(crate) async fn move_unconfigured(
     context: &Arc<Context>,
     reported: &Mutex<BTreeSet<String>>,
 ) -> database::Result<()> {
-    let mut strays = BTreeSet::new();
+    let mut removed = BTreeSet::new();
     for bucket in context.my_buckets() {
         let carriers = context.store.queues().carriers(bucket).await?;
-        strays.extend(
+        removed.extend(
             carriers
                 .into_iter()
                 .filter(|name| context.carrier(name).is_none()),
         );
     }
-    if strays.is_empty() {
+    if removed.is_empty() {
         return Ok(());
     }
     // During a rolling restart another node may still have the carrier configured.
     let binds = context.store.nodes().binds().await?;
     let alive = context.nodes.alive();
-    strays.retain(|name| {
+    removed.retain(|name| {
         let binds = binds.get(name).into_iter().flatten();
         !binds.into_iter().any(|bind| alive.contains(&bind.node))
     });
     let now_ms = context.clock.now_ms();
-    for name in strays {
+    for name in removed {
         let is_new = reported.lock().insert(name.clone());
         if is_new {
             tracing::warn!(

@@ -46,14 +46,14 @@ pub(super) fn replace_carriers(
     (before, after): (&Live, &Live),
     new: Vec<New>,
 ) -> Reloaded {
-    let gone = before.carriers.iter().filter(|one| !after.runs(one));
-    gone.clone().for_each(|one| one.close());
+    let closed = before.carriers.iter().filter(|one| !after.runs(one));
+    closed.clone().for_each(|one| one.close());
     // The task of a closed carrier is passed to its successor, if there is one.
     let mut predecessor = |name: &str| {
-        let place = tasks.iter().position(|(of, _)| &**of == name)?;
-        Some(tasks.swap_remove(place).1)
+        let index = tasks.iter().position(|(of, _)| &**of == name)?;
+        Some(tasks.swap_remove(index).1)
     };
-    let removed = gone.filter(|one| after.carrier(&one.name).is_none());
+    let removed = closed.filter(|one| after.carrier(&one.name).is_none());
     let mut reloaded = Reloaded {
         removed: removed.map(|one| one.name.to_string()).collect(),
         ..Reloaded::default()

@@ -89,7 +89,7 @@ impl Callbacks {
     pub async fn create_secret(self, id: AccountId) -> Result<CallbackSecret> {
         account(&self.store, id).await?;
         let by = self.actor.now();
-        let secret = fresh(by.at_ms, id)?;
+        let secret = new_secret(by.at_ms, id)?;
         let at_once = secret.created_at_ms;
         let added = self
             .store
@@ -105,7 +105,7 @@ impl Callbacks {
     pub async fn rotate_secret(self, id: AccountId, overlap: Duration) -> Result<CallbackSecret> {
         account(&self.store, id).await?;
         let by = self.actor.now();
-        let secret = fresh(by.at_ms, id)?;
+        let secret = new_secret(by.at_ms, id)?;
         let overlap_ms = i64::try_from(overlap.as_millis()).unwrap_or(i64::MAX);
         let others_end_at_ms = secret.created_at_ms.saturating_add(overlap_ms);
         let others = 1..=MAX_SECRETS - 1;
@@ -175,7 +175,7 @@ impl Replay {
     }
 }
 
-fn fresh(now_ms: i64, account: AccountId) -> Result<CallbackSecret> {
+fn new_secret(now_ms: i64, account: AccountId) -> Result<CallbackSecret> {
     let random = Random::system().bytes();
     if random == [0; RANDOM_BYTES] {
         return Err(OperationError::NoRandomBytes);

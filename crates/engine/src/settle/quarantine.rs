@@ -160,9 +160,9 @@ mod tests {
 
     #[test]
     fn halves_keep_the_order_and_the_numbers() {
-        let receipt = |place: i64| Receipt {
+        let receipt = |index: i64| Receipt {
             carrier: "mtn".into(),
-            carrier_id: place.to_string(),
+            carrier_id: index.to_string(),
             other_id: None,
             recipient: None,
             sender: "AdaFoods".to_owned(),
@@ -198,9 +198,9 @@ mod tests {
             let id = receipt.carrier_id.clone();
             committed.push((id, fragment.report.first_number, fragment.first));
         }
-        let wanted = (0..5).map(|place| {
-            let number = i64::try_from(place).unwrap();
-            (place.to_string(), 100 + number, place)
+        let wanted = (0..5).map(|index| {
+            let number = i64::try_from(index).unwrap();
+            (index.to_string(), 100 + number, index)
         });
         assert_eq!(committed, wanted.collect::<Vec<_>>());
     }

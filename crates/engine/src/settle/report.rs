@@ -59,7 +59,7 @@ async fn commit_queued(context: Arc<Context>, group: Arc<GroupCommit>) {
 fn acknowledge(report: &CarrierReport, parked: &[usize], acks: Vec<PendingAck>) {
     let parked = parked
         .iter()
-        .filter_map(|&place| report.receipts.get(place));
+        .filter_map(|&index| report.receipts.get(index));
     for ack in acks {
         let of_it = parked.clone().filter(|one| one.carrier == ack.carrier);
         // The worker may have ended.

@@ -84,7 +84,7 @@ impl Smsc {
     }
 
     /// Injects a fault of the whole carrier.
-    pub(crate) fn befall(state: &mut State, which: usize) {
+    pub(crate) fn inject(state: &mut State, which: usize) {
         let now_ms = state.now_ms();
         if state.strikes(Fault::BindRefused, 20) {
             state.smscs[which].away_until_ms = now_ms + state.dice.between(1_000, 20_000);
@@ -108,7 +108,7 @@ struct Line {
     number: u64,
     kind: Option<BindKind>,
     /// `true` once it answers nothing more.
-    mute: bool,
+    silent: bool,
     /// `true` once the connection ends.
     ended: bool,
     out: Vec<u8>,
@@ -131,7 +131,7 @@ pub(crate) async fn serve(outside: Outside, which: usize, mut stream: DuplexStre
         which,
         number,
         kind: None,
-        mute: false,
+        silent: false,
         ended: false,
         out: Vec::new(),
         responses: Vec::new(),
@@ -158,7 +158,7 @@ impl Line {
             self.respond(now_ms);
             self.write_receipts(now_ms);
             let out = std::mem::take(&mut self.out);
-            if !self.mute && stream.write_all(&out).await.is_err() {
+            if !self.silent && stream.write_all(&out).await.is_err() {
                 return;
             }
             match timeout_at(until, stream.read_buf(&mut input)).await {
@@ -190,7 +190,7 @@ impl Line {
         match codec::decode(header.command, frame.body).unwrap() {
             Pdu::Bind(kind, _) => self.bind(kind, header.sequence),
             Pdu::Submit(submit) => self.submit(&submit, header.sequence),
-            Pdu::DeliverResp if !self.mute => self.answered(header.sequence, header.status),
+            Pdu::DeliverResp if !self.silent => self.answered(header.sequence, header.status),
             Pdu::EnquireLink => self.empty(Command::ENQUIRE_LINK, header.sequence),
             Pdu::Unbind => {
                 self.empty(Command::UNBIND, header.sequence);
@@ -249,16 +249,16 @@ impl Line {
 
     /// Writes the receipts that are due, up to the window.
     fn write_receipts(&mut self, now_ms: u64) {
-        if self.mute || !self.kind.is_some_and(BindKind::receives) {
+        if self.silent || !self.kind.is_some_and(BindKind::receives) {
             return;
         }
         let mut state = self.outside.lock();
-        let room = RECEIPT_WINDOW.saturating_sub(self.written.len());
+        let available = RECEIPT_WINDOW.saturating_sub(self.written.len());
         let queued = &mut state.smscs[self.which].queued;
         let due = queued
             .iter_mut()
             .filter(|due| due.on.is_none() && due.due_ms <= now_ms);
-        for due in due.take(room) {
+        for due in due.take(available) {
             due.on = Some(self.number);
             self.sequence += 1;
             let deliver = due.deliver();

@@ -192,11 +192,11 @@ fn check_sends(state: &State, all: &[Message], wrong: &mut Vec<String>) {
         } else {
             1
         };
-        let told = sends
+        let answered = sends
             .iter()
             .any(|send| send.duplicate || !send.accepted.is_empty());
         let is_live = sends[0].environment == Environment::Live;
-        if made.len() > most || (is_live && told && made.is_empty()) {
+        if made.len() > most || (is_live && answered && made.is_empty()) {
             wrong.push(format!("{} messages of {sends:?}", made.len()));
         }
         for (id, cost) in sends.iter().flat_map(|send| &send.accepted) {
@@ -348,13 +348,13 @@ fn check_multipart(state: &State, message: &Message, wrong: &mut Vec<String>) {
         let is_named = pending
             .into_iter()
             .any(|copy| copies.first() != Some(&Some(copy)));
-        let whole = !refused
+        let all_accepted = !refused
             && !is_named
             && copies.len() == 1
             && last.len() == pages.len()
             && answered_receipts.iter().all(is_good);
         let end = message.ends.get(&recipient);
-        if whole && end != Some(&DeliveryStatus::Delivered) {
+        if all_accepted && end != Some(&DeliveryStatus::Delivered) {
             wrong.push(format!("{recipient} ended as {end:?}, all pages delivered"));
         }
     }
@@ -368,7 +368,7 @@ fn check_callbacks(
     dead_at: &BTreeMap<String, i64>,
     wrong: &mut Vec<String>,
 ) {
-    let mut untold: BTreeMap<&str, i64> = BTreeMap::new();
+    let mut unposted: BTreeMap<&str, i64> = BTreeMap::new();
     let mut never_seen: BTreeMap<&str, u64> = BTreeMap::new();
     for message in all {
         let Some(origin) = message.send.origin else {
@@ -376,31 +376,31 @@ fn check_callbacks(
         };
         for (recipient, end) in &message.ends {
             let subject = (message.id.to_string(), *recipient);
-            let told = state.receivers.taken.get(&subject);
+            let posted = state.receivers.taken.get(&subject);
             let (seen, unwanted) = state
                 .receivers
                 .seen
                 .get(&subject)
                 .copied()
                 .unwrap_or_default();
-            let gone = state.receivers.gone.contains(&subject.0);
-            if told.is_none() && !gone {
-                *untold.entry(ORIGINS[origin]).or_default() += 1;
+            let refused = state.receivers.refused.contains(&subject.0);
+            if posted.is_none() && !refused {
+                *unposted.entry(ORIGINS[origin]).or_default() += 1;
                 if !unwanted {
                     *never_seen.entry(ORIGINS[origin]).or_default() +=
                         (RETRIES as u64 + 1).saturating_sub(seen);
                 }
             }
-            for told in told.into_iter().flatten() {
-                let corrected =
-                    told == DeliveryStatus::Expired.outside() && *end == DeliveryStatus::Delivered;
-                if told != end.outside() && !corrected {
-                    wrong.push(format!("{subject:?} was told {told}, and is {end:?}"));
+            for posted in posted.into_iter().flatten() {
+                let corrected = posted == DeliveryStatus::Expired.outside()
+                    && *end == DeliveryStatus::Delivered;
+                if posted != end.outside() && !corrected {
+                    wrong.push(format!("{subject:?} was posted {posted}, and is {end:?}"));
                 }
             }
         }
     }
-    for (origin, count) in untold {
+    for (origin, count) in unposted {
         let dead = dead_at.get(origin).copied().unwrap_or(0);
         if dead < count {
             wrong.push(format!(

@@ -62,8 +62,8 @@ pub(crate) fn simulate(seed: u64) -> Ended {
     // This connection keeps the database in memory while no process runs.
     let holder = runtime();
     let held = holder.block_on(async {
-        let well = Arc::new(Commit::default);
-        let store = Store::in_memory(&name, well).await.unwrap();
+        let healthy = Arc::new(Commit::default);
+        let store = Store::in_memory(&name, healthy).await.unwrap();
         customers::open_accounts(&store, &outside).await;
         store
     });
@@ -141,12 +141,12 @@ impl Process {
             }
         };
         customers::send_all(&self.outside, &engine, clock);
-        if !self.suffer(clock).await {
+        if !self.inject_faults(clock).await {
             self.outside.note(|| ENDING.to_owned());
             engine.shutdown().await;
             return false;
         }
-        self.heal();
+        self.end_faults();
         violations.extend(self.settle(&store, clock).await);
         violations.extend(checks::check(&self.outside, &store).await);
         engine.shutdown().await;
@@ -155,7 +155,7 @@ impl Process {
     }
 
     /// Injects faults until their time is over. Returns `false` if the process must be shut down.
-    async fn suffer(&self, clock: &Clock) -> bool {
+    async fn inject_faults(&self, clock: &Clock) -> bool {
         loop {
             let pause_ms = {
                 let mut state = self.outside.lock();
@@ -166,8 +166,8 @@ impl Process {
             };
             sleep(Duration::from_millis(pause_ms)).await;
             let mut state = self.outside.lock();
-            Smsc::befall(&mut state, 0);
-            Smsc::befall(&mut state, 1);
+            Smsc::inject(&mut state, 0);
+            Smsc::inject(&mut state, 1);
             for fault in [Fault::DiskFull, Fault::DiskFails, Fault::DiskSlow] {
                 if state.strikes(fault, 8) {
                     let until_ms = state.now_ms() + state.dice.between(100, 8_000);
@@ -198,9 +198,9 @@ impl Process {
     }
 
     /// Ends all faults.
-    fn heal(&self) {
+    fn end_faults(&self) {
         let mut state = self.outside.lock();
-        state.well = true;
+        state.faults_over = true;
         state.disk = DiskFaults::default();
         state.smscs.iter_mut().for_each(Smsc::recover);
         state.note("the world is well");

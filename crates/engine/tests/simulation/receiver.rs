@@ -19,7 +19,7 @@ pub(crate) struct Receivers {
     /// The accepted outcomes.
     pub(crate) taken: BTreeMap<Subject, Vec<String>>,
     /// Messages whose further callbacks are refused.
-    pub(crate) gone: BTreeSet<String>,
+    pub(crate) refused: BTreeSet<String>,
     /// The number of received attempts of each callback, and whether one was refused.
     pub(crate) seen: BTreeMap<Subject, (u64, bool)>,
     /// The number of attempts at each origin that failed before the request was read.
@@ -63,7 +63,7 @@ pub(crate) async fn serve(outside: Outside, address: SocketAddr, mut stream: Dup
             seen.0 += 1;
             seen.1 |= matches!(behaviour, Behaviour::Answer(404 | 410));
             if behaviour == Behaviour::Answer(410) {
-                state.receivers.gone.insert(subject.0.clone());
+                state.receivers.refused.insert(subject.0.clone());
             }
             behaviour
         };

@@ -19,7 +19,7 @@ pub(crate) struct State {
     pub(crate) dice: Dice,
     pub(crate) faults: BTreeSet<Fault>,
     /// `true` after the last fault.
-    pub(crate) well: bool,
+    pub(crate) faults_over: bool,
     /// The start of the current process: milliseconds of the simulation, and the time of the
     /// runtime.
     began: (u64, Instant),
@@ -63,7 +63,7 @@ impl Outside {
         Self(Arc::new(Mutex::new(State {
             dice,
             faults,
-            well: false,
+            faults_over: false,
             began: (0, Instant::now()),
             clock: Clock::manual(0),
             otp_copies: 1,
@@ -117,7 +117,7 @@ impl State {
 
     /// Returns `true` if a fault happens now.
     pub(crate) fn strikes(&mut self, fault: Fault, percent: u64) -> bool {
-        !self.well && self.faults.contains(&fault) && self.dice.percent(percent)
+        !self.faults_over && self.faults.contains(&fault) && self.dice.percent(percent)
     }
 
     pub(crate) fn note(&mut self, line: &str) {

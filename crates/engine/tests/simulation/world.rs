@@ -105,7 +105,7 @@ fn commit(state: &mut State) -> Commit {
         }
     }
     let ill = state.disk.until_ms > state.now_ms();
-    match state.disk.fault.filter(|_| ill && !state.well) {
+    match state.disk.fault.filter(|_| ill && !state.faults_over) {
         Some(Fault::DiskFull) => Commit {
             verdict: CommitVerdict::Full,
             ..Commit::default()

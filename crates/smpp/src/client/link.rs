@@ -200,8 +200,8 @@ impl Link {
         let State::Leaving(reason, at) = self.state else {
             return None;
         };
-        let owes = reason == CloseReason::PeerUnbound && self.window.open() > 0;
-        let is_done = drained && self.output.is_done() && !owes;
+        let awaits_responses = reason == CloseReason::PeerUnbound && self.window.open() > 0;
+        let is_done = drained && self.output.is_done() && !awaits_responses;
         (now >= at || is_done).then_some(reason)
     }
 

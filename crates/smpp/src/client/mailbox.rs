@@ -192,10 +192,10 @@ impl Mailbox {
         wake(inbox);
     }
 
-    /// Takes all commands, and at most `room` submits. The task is woken when there are more.
-    pub(super) fn take(&self, room: usize, commands: &mut Commands, cx: &Context<'_>) {
+    /// Takes all commands, and at most `available` submits. The task is woken when there are more.
+    pub(super) fn take(&self, available: usize, commands: &mut Commands, cx: &Context<'_>) {
         let mut inbox = lock(&self.inbox);
-        let count = room.min(inbox.submits.len());
+        let count = available.min(inbox.submits.len());
         // This estimate holds until the task publishes the real number.
         self.outstanding.fetch_add(count, Ordering::Relaxed);
         commands.submits.extend(inbox.submits.drain(..count));

@@ -149,8 +149,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
     }
 
     fn apply_commands(&mut self, cx: &Context<'_>, now: Instant) {
-        let room = self.link.available();
-        self.mailbox.take(room, &mut self.commands, cx);
+        let available = self.link.available();
+        self.mailbox.take(available, &mut self.commands, cx);
         if self.commands.unbind || self.link.is_unbound_by_peer() {
             for submit in self.mailbox.stop_submits() {
                 self.link.return_unsent(&submit);

@@ -23,14 +23,14 @@ pub fn join(segments: &[DeliverSm]) -> DeliverSm {
     let (mut text, mut count) = (Vec::new(), 0_u8);
     let mut total = 0;
     for segment in segments {
-        let Some(place) = Segment::of(segment) else {
+        let Some(position) = Segment::of(segment) else {
             break;
         };
-        total = place.total;
-        if place.number != count + 1 {
+        total = position.total;
+        if position.number != count + 1 {
             break;
         }
-        count = place.number;
+        count = position.number;
         text.extend_from_slice(&plain::text(segment));
     }
     if count < total {

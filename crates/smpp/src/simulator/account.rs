@@ -79,18 +79,18 @@ impl Account {
         lost
     }
 
-    /// Moves at most `room` due entries to `out`. Returns the time of the next one. The connection
+    /// Moves at most `capacity` due entries to `out`. Returns the time of the next one. The connection
     /// is woken when more are queued.
     pub(super) fn take_due(
         &self,
         connection: u64,
         now: Instant,
-        room: usize,
+        capacity: usize,
         out: &mut Vec<Outgoing>,
         cx: &Context<'_>,
     ) -> Option<Instant> {
         let mut queue = self.lock();
-        while out.len() < room
+        while out.len() < capacity
             && queue
                 .waiting
                 .peek()

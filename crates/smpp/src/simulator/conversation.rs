@@ -39,9 +39,9 @@ pub(super) struct Conversation {
     collected: Vec<Outgoing>,
     next_outgoing_at: Option<Instant>,
     /// `true` if nothing is read or written any more, while the connection stays open.
-    is_mute: bool,
+    is_silent: bool,
     /// `true` if the connection ends now.
-    hangs_up: bool,
+    is_closing: bool,
     /// Number of odd PDUs of the session that are in the statistics already.
     reported_odd_pdus: u64,
 }
@@ -59,8 +59,8 @@ impl Conversation {
             replies: 0,
             collected: Vec::new(),
             next_outgoing_at: None,
-            is_mute: false,
-            hangs_up: false,
+            is_silent: false,
+            is_closing: false,
             reported_odd_pdus: 0,
         }
     }
@@ -72,24 +72,24 @@ impl Conversation {
 
     /// Closes the connection.
     pub(super) fn hang_up(&mut self) {
-        self.hangs_up = true;
+        self.is_closing = true;
     }
 
     /// Returns `true` if frames are still handled.
     pub(super) fn is_open(&self) -> bool {
-        !self.hangs_up && self.session.is_open()
+        !self.is_closing && self.session.is_open()
     }
 
     /// Returns `true` if the connection is over.
     pub(super) fn is_over(&self, now: Instant) -> bool {
-        self.hangs_up || self.session.ended(now).is_some()
+        self.is_closing || self.session.ended(now).is_some()
     }
 
     /// Handles one PDU.
     pub(super) fn on_frame(&mut self, frame: &Frame<'_>, now: Instant) {
         let ignores_probes = self.submits.script.ignore_enquire_link;
         let is_probe = frame.header.command == Command::ENQUIRE_LINK;
-        if self.is_mute || (ignores_probes && is_probe) {
+        if self.is_silent || (ignores_probes && is_probe) {
             return;
         }
         match self.session.on_frame(frame, now) {
@@ -129,10 +129,10 @@ impl Conversation {
         if !self.submits.new_receipts.is_empty() {
             self.submits.stats.lost += account.schedule(&mut self.submits.new_receipts);
         }
-        let room = self.session.available(self.submits.script.receipt_window);
-        if !self.is_mute && room > 0 {
+        let available = self.session.available(self.submits.script.receipt_window);
+        if !self.is_silent && available > 0 {
             let out = &mut self.collected;
-            self.next_outgoing_at = account.take_due(self.number, now, room, out, cx);
+            self.next_outgoing_at = account.take_due(self.number, now, available, out, cx);
             self.write_outgoing(now);
         } else {
             // An answer, or free capacity in the output, calls this again.
@@ -216,13 +216,13 @@ impl Conversation {
                 self.delayed.insert((now + wait, self.replies), reply);
             }
             Answer::Silence => self.session.end_request(),
-            Answer::Drop => self.hangs_up = true,
-            Answer::HalfOpen => self.is_mute = true,
+            Answer::Drop => self.is_closing = true,
+            Answer::HalfOpen => self.is_silent = true,
         }
     }
 
     fn write_reply(&mut self, reply: Reply) {
-        if self.is_mute {
+        if self.is_silent {
             return;
         }
         if let Some(id) = reply.message_id {

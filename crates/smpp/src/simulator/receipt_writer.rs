@@ -198,13 +198,13 @@ fn parameters(receipt: &PendingReceipt, style: &ReceiptStyle) -> Vec<u8> {
     // The id has a NUL, as the protocol requires.
     let id = [id.as_bytes(), &[0]].concat();
     push_tlv(&mut tlvs, tag::RECEIPTED_MESSAGE_ID, &id);
-    let says_less = [
+    let wrong_state = [
         (Quirk::StateScheduled, 0),
         (Quirk::StateEnroute, 1),
         (Quirk::StateAccepted, 6),
     ];
-    let says_less = says_less.into_iter().find(|(quirk, _)| style.has(*quirk));
-    let state = says_less.map_or(receipt.state.number(), |(_, state)| state);
+    let wrong_state = wrong_state.into_iter().find(|(quirk, _)| style.has(*quirk));
+    let state = wrong_state.map_or(receipt.state.number(), |(_, state)| state);
     if style.has(Quirk::WideState) {
         push_tlv(&mut tlvs, tag::MESSAGE_STATE, &[0, state]);
     } else {

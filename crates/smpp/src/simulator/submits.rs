@@ -279,15 +279,15 @@ impl SubmitScript {
         }
         let long = script.receipts.has(Quirk::OneIdPerMessage);
         match Segment::of(&submit.to_owned()).filter(|_| long) {
-            Some(place) => {
+            Some(segment) => {
                 // The id is equal for all pages of a message to a number, and rarely for others.
                 let number = submit.destination.digits.iter().fold(0_u64, |sum, &digit| {
                     sum.wrapping_mul(10).wrapping_add(u64::from(digit & 0x0F))
                 });
                 let id = number
                     .wrapping_mul(1_000)
-                    .wrapping_add(place.reference.into());
-                (id, place.number == place.total)
+                    .wrapping_add(segment.reference.into());
+                (id, segment.number == segment.total)
             }
             None => (self.shared.next_message_id(), true),
         }

@@ -97,11 +97,11 @@ async fn requests_that_wait_together_share_a_reservation() {
         assert_eq!((state.wanted.len(), waiting), (1, 50));
     }
     let mut remaining = Vec::new();
-    for (turn, request) in requests.into_iter().enumerate() {
+    for (position, request) in requests.into_iter().enumerate() {
         let rate = request.await.unwrap();
         assert_eq!(
             rate.refused.is_none(),
-            turn < 40,
+            position < 40,
             "first come, first served"
         );
         remaining.push(rate.remaining);
@@ -131,8 +131,8 @@ async fn waiting_accounts_share_a_transaction_and_no_permits() {
         begin(request).await;
     }
     assert_eq!(node.state().wanted.len(), keys.len());
-    for (turn, request) in requests.into_iter().enumerate() {
-        assert_eq!(request.await.unwrap().refused.is_none(), turn % 3 < 2);
+    for (position, request) in requests.into_iter().enumerate() {
+        assert_eq!(request.await.unwrap().refused.is_none(), position % 3 < 2);
     }
     assert!(node.state().wanted.is_empty());
     store.close().await;
@@ -142,9 +142,9 @@ async fn waiting_accounts_share_a_transaction_and_no_permits() {
 async fn a_client_that_hangs_up_is_counted_and_delays_no_other() {
     let (_directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));
-    let mut gone = Box::pin(node.count(KEY, 10, 3, NOW));
-    begin(&mut gone).await;
-    drop(gone);
+    let mut abandoned = Box::pin(node.count(KEY, 10, 3, NOW));
+    begin(&mut abandoned).await;
+    drop(abandoned);
     let rate = node.count(KEY, 10, 3, NOW).await.unwrap();
     assert_eq!((rate.refused, rate.remaining), (None, 8));
     store.close().await;

@@ -36,7 +36,7 @@ impl Line {
         let recipient: u64 = submit.destination.digits.parse().unwrap();
         let is_long = submit.esm_class & esm_class::UDHI != 0;
         let page = if is_long { submit.short_message[5] } else { 1 };
-        let response = if self.mute {
+        let response = if self.silent {
             Response::Lose {
                 taken: state.dice.percent(50),
                 rest: Afterwards::IsSilent,
@@ -64,7 +64,7 @@ impl Line {
                 if taken {
                     self.take(&mut state, page, &submit.source);
                 }
-                self.mute |= rest == Afterwards::IsSilent;
+                self.silent |= rest == Afterwards::IsSilent;
                 if rest == Afterwards::IsReset {
                     self.ended = true;
                     self.out.clear();
