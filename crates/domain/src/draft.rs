@@ -5,7 +5,7 @@ mod fields;
 mod send;
 mod texts;
 
-pub use classes::Class;
+pub use classes::{Class, recipient_charge};
 pub(crate) use fields::flag;
 pub use fields::{Customer, MAX_REFERENCE_CHARACTERS, SendFields};
 pub(crate) mod personalised;

@@ -38,6 +38,9 @@ pub struct Bucket(pub i64);
 pub struct MessageId(pub Uuid);
 
 impl MessageId {
+    /// An id above those of all messages: the end of a list.
+    pub const HIGHEST: Self = Self(Uuid::max());
+
     /// Creates the id of a message accepted at `now_ms` (Unix milliseconds).
     pub fn new(now_ms: i64, random: [u8; 10]) -> Self {
         Self(uuid::Builder::from_unix_timestamp_millis(now_ms.unsigned_abs(), &random).into_uuid())
@@ -48,6 +51,16 @@ impl MessageId {
         Self(Uuid::from_u128(
             u128::from(at_ms.max(0).unsigned_abs()) << 80,
         ))
+    }
+
+    /// Returns the id of this number, as a cursor has it.
+    pub const fn from_number(number: u128) -> Self {
+        Self(Uuid::from_u128(number))
+    }
+
+    /// Returns the number of the id, which is in the order of ids.
+    pub const fn number(self) -> u128 {
+        self.0.as_u128()
     }
 
     /// Returns the time of acceptance, Unix milliseconds.

@@ -3,7 +3,7 @@
 use crate::number::recipient::Recipient;
 
 /// Size of a number in octets. 15 decimal digits have 50 bits.
-const WIDTH: usize = 7;
+pub const WIDTH: usize = 7;
 
 /// Packs numbers in order, with seven octets each in big endian.
 pub fn pack(recipients: &[Recipient]) -> Vec<u8> {
@@ -32,6 +32,14 @@ pub const fn count(packed: &[u8]) -> usize {
     packed.len() / WIDTH
 }
 
+/// Returns the place of a number in a packed list.
+pub fn position(packed: &[u8], recipient: Recipient) -> Option<usize> {
+    let wanted = recipient.digits().to_be_bytes();
+    packed
+        .chunks_exact(WIDTH)
+        .position(|number| number == &wanted[8 - WIDTH..])
+}
+
 /// Returns the packed numbers in `from..until`, as far as they exist.
 pub fn slice(packed: &[u8], from: usize, until: usize) -> &[u8] {
     let end = packed.len();
@@ -52,6 +60,11 @@ mod tests {
             let packed = pack(&list);
             prop_assert_eq!(count(&packed), list.len());
             prop_assert_eq!(unpack(slice(&packed, 1, 3)), list.iter().skip(1).take(2).copied().collect::<Vec<_>>());
+            for wanted in &list {
+                let place = list.iter().position(|one| one == wanted);
+                prop_assert_eq!(position(&packed, *wanted), place);
+            }
+            prop_assert_eq!(position(&packed, Recipient::from_digits(1_000_000_000_000_001)), None);
             prop_assert_eq!(unpack(&packed), list);
         }
     }

@@ -1,11 +1,13 @@
 //! The engine: start, admit, operate, shutdown.
 
 mod admission;
+mod finding;
 mod reload;
 mod report;
 mod request;
 
 pub use admission::{Admission, Credentials, NotAdmitted, Purpose, Quoted};
+pub use finding::{Finding, PageFields};
 pub use reload::Reloaded;
 pub use report::Report;
 pub use request::SendRequest;

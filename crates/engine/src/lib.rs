@@ -8,9 +8,9 @@
 //! | `settle` | responses and receipts are committed, in groups |
 //! | `notify` | callbacks are posted to the customers' URLs |
 //!
-//! Beside the stages, `cluster` shares work with other nodes, `background` runs periodic tasks, and
-//! `operators` implements the commands. `context` holds the store, the clock and everything else
-//! that the stages share. `engine` starts all of them.
+//! Beside the stages, `cluster` shares work with other nodes, `background` runs periodic tasks,
+//! `queries` answers questions about messages, and `operators` implements the commands. `context`
+//! holds the store, the clock and everything else that the stages share. `engine` starts all of them.
 //!
 //! This crate knows neither the HTTP API nor SQL. Time, randomness and connections come from the
 //! [`System`] that its user passes in.
@@ -25,6 +25,7 @@ mod engine;
 mod error;
 mod notify;
 pub mod operators;
+mod queries;
 mod settings;
 mod settle;
 
@@ -38,9 +39,11 @@ pub use context::system::System;
 pub use database::Outage;
 pub use domain::rate::Rate;
 pub use engine::{
-    Admission, Credentials, Engine, NotAdmitted, Purpose, Quoted, Reloaded, Report, SendRequest,
+    Admission, Credentials, Engine, Finding, NotAdmitted, PageFields, Purpose, Quoted, Reloaded,
+    Report, SendRequest,
 };
 pub use error::{Error, StartError};
+pub use queries::{Event, EventKind, Listed, Message, RecipientState, Timeline};
 pub use settings::{
     BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,
     Settings,

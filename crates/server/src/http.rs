@@ -21,7 +21,7 @@ pub use extract::body::{BodyLimits, read_send};
 pub use respond::codes::Codes;
 pub use serve::{ConnectionLimits, serve};
 
-use api::{account, balance, quote, reports, send, senders};
+use api::{account, balance, messages, quote, reports, send, senders};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::Redirect;
@@ -74,8 +74,8 @@ pub fn router(state: State, shows_metrics: bool) -> Router {
         .with_state(state)
 }
 
-/// The operations of docs/spec/interface.md, section 1, with the aliases that existing clients use. The routes are not
-/// nested, since nesting puts two more layers around each.
+/// The operations of docs/spec/interface.md, section 1, with the aliases that existing clients use, and those of
+/// docs/spec/finding.md. The routes are not nested, since nesting puts two more layers around each.
 fn interface(prefix: &str) -> Router<Arc<Api>> {
     let at = |path| format!("{prefix}{path}");
     Router::new()
@@ -102,6 +102,16 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
         .route(&at("/delivery"), get(reports::report))
         .route(&at("/sender-ids"), get(senders::senders))
         .route(&at("/account"), get(account::account))
+        .route(&at("/messages"), get(messages::messages))
+        .route(&at("/messages/{message_id}"), get(messages::message))
+        .route(
+            &at("/messages/{message_id}/recipients"),
+            get(messages::recipients),
+        )
+        .route(
+            &at("/messages/{message_id}/recipients/{recipient}"),
+            get(messages::recipient),
+        )
 }
 
 /// GET and POST send; HEAD must not, though a GET handler would answer it.

@@ -1,9 +1,12 @@
-//! Messages: accepting them, their duplicate windows, and reports on them.
+//! Messages: accepting them, their duplicate windows, reports on them, and the search for them.
 
 pub(crate) mod accept;
 pub(crate) mod duplicates;
 pub(crate) mod recipient_texts;
+pub(crate) mod recipients;
 pub(crate) mod reports;
+pub(crate) mod search;
+pub(crate) mod totals;
 
 use crate::buckets::Buckets;
 use crate::idempotency::{self, KeptAnswer};
@@ -12,7 +15,7 @@ use database::{Db, Result};
 use domain::idempotency::IdempotencyKey;
 use domain::{AccountId, Environment, Fingerprint, MessageId};
 use duplicates::OpenWindows;
-use reports::{Counted, MessageReport};
+use reports::{Counted, MessageReport, StatusCounts};
 use std::sync::Arc;
 
 /// The accepted messages.
@@ -20,7 +23,7 @@ use std::sync::Arc;
 pub struct Messages<'s> {
     pub(crate) db: &'s Db,
     pub(crate) windows: &'s Arc<OpenWindows>,
-    pub(crate) counted: &'s Counted,
+    pub(crate) counted: &'s Counted<StatusCounts>,
 }
 
 impl Messages<'_> {

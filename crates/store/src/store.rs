@@ -13,7 +13,10 @@ use crate::deliveries::receipts::CarrierReports;
 use crate::import::{self, ImportError, Imported, Standing, Watch};
 use crate::messages::Messages;
 use crate::messages::duplicates::OpenWindows;
-use crate::messages::reports::Counted;
+use crate::messages::recipients::Recipients;
+use crate::messages::reports::{Counted, StatusCounts};
+use crate::messages::search::Search;
+use crate::messages::totals::MessageTotals;
 use crate::operators::audit::Audit;
 use crate::operators::content::ContentRules;
 use crate::operators::settings::Settings;
@@ -33,7 +36,8 @@ use std::sync::Arc;
 pub struct Store {
     db: Db,
     windows: Arc<OpenWindows>,
-    counted: Arc<Counted>,
+    counted: Arc<Counted<StatusCounts>>,
+    totals: Arc<Counted<MessageTotals>>,
 }
 
 impl Store {
@@ -68,6 +72,7 @@ impl Store {
             db,
             windows: Arc::default(),
             counted: Arc::default(),
+            totals: Arc::default(),
         }
     }
 
@@ -143,6 +148,19 @@ impl Store {
     /// Returns the use that this database allows.
     pub async fn standing(&self) -> Result<Standing> {
         import::standing(&self.db).await
+    }
+
+    /// Returns the search for messages.
+    pub fn search(&self) -> Search<'_> {
+        Search {
+            db: &self.db,
+            totals: &self.totals,
+        }
+    }
+
+    /// Returns the recipients of messages.
+    pub fn recipients(&self) -> Recipients<'_> {
+        Recipients { db: &self.db }
     }
 
     /// Returns the accounts.

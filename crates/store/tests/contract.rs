@@ -37,6 +37,7 @@ mod contract {
     mod retention;
     mod scheduled;
     mod schema;
+    mod search;
     mod severed;
     mod sources;
     mod spread;

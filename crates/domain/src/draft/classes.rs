@@ -125,6 +125,20 @@ pub(super) fn charge(
     (dearer, dearer - first)
 }
 
+/// Returns the charge for one recipient of a text, as a send of now would be charged.
+pub fn recipient_charge(
+    rules: &Rulebook,
+    gateway: crate::gateway::Gateway,
+    account: AccountId,
+    recipient: Recipient,
+    unicode: bool,
+    pages: i64,
+) -> Option<Money> {
+    let network = rules.network_of(recipient);
+    let gateway = rules.gateway(gateway)?;
+    Some(charge(gateway, rules, account, network, unicode, pages).0)
+}
+
 pub(super) fn total_cost(classes: &[Class]) -> Result<Money, Refusal> {
     classes
         .iter()

@@ -3,6 +3,7 @@
 //! The order of checks is that of docs/spec/interface.md, section 4: token, account status, rate
 //! limit, and for a send the capacity of the accept queue.
 
+use super::finding::Finding;
 use super::report::{self, Report};
 use super::request::SendRequest;
 use crate::accept::keyed::PendingKey;
@@ -342,5 +343,15 @@ impl Admission {
             per_page,
         ))
         .await
+    }
+
+    /// The questions of the caller about messages.
+    pub fn finding(&self) -> Finding {
+        Finding {
+            context: Arc::clone(&self.stages.context),
+            live: self.stages.context.live.load_full(),
+            account: self.caller.customer.account.id,
+            environment: self.environment,
+        }
     }
 }

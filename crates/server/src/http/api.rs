@@ -2,6 +2,8 @@
 
 pub(super) mod account;
 pub(super) mod balance;
+pub(super) mod list;
+pub(super) mod messages;
 pub(super) mod quote;
 pub(super) mod reports;
 pub(super) mod send;

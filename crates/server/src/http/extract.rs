@@ -7,4 +7,5 @@ pub(super) mod drain;
 pub(super) mod fields;
 pub(super) mod form;
 mod json;
+pub(super) mod list;
 mod token;

@@ -21,6 +21,8 @@ mod errors;
 #[cfg(test)]
 mod faults;
 #[cfg(test)]
+mod finding;
+#[cfg(test)]
 mod fraud;
 #[cfg(test)]
 mod idempotency;

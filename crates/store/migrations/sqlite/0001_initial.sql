@@ -156,6 +156,9 @@ create table messages (
 ) without rowid;
 create index messages_of_sandbox on messages (bucket, message_id) where sandbox;
 create index messages_by_due_time on messages (bucket, due_at_ms, message_id) where due_at_ms is not null;
+-- Lists of an account, newest first. The account decides the bucket, so the index needs none (decision 0043).
+create index messages_of_account on messages (account_id, sandbox, message_id);
+create index messages_by_reference on messages (account_id, customer_reference, message_id) where customer_reference is not null;
 
 -- The texts of personalised messages, whose `body` is null. A row holds recipients with adjacent numbers, the lowest of
 -- which is `first_recipient`. `texts` is a JSON object of texts by number.

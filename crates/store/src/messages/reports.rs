@@ -53,16 +53,22 @@ pub struct MessageReport {
 
 /// A cache of the counts of messages that do not change any more. A long report that is read page
 /// by page is counted once.
-#[derive(Debug, Default)]
-pub(crate) struct Counted(Mutex<HashMap<MessageId, StatusCounts>>);
+#[derive(Debug)]
+pub(crate) struct Counted<C>(Mutex<HashMap<MessageId, C>>);
 
-impl Counted {
-    fn get(&self, message: MessageId) -> Option<StatusCounts> {
+impl<C> Default for Counted<C> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<C: Copy> Counted<C> {
+    pub(crate) fn get(&self, message: MessageId) -> Option<C> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         known.get(&message).copied()
     }
 
-    fn keep(&self, message: MessageId, counts: StatusCounts) {
+    pub(crate) fn keep(&self, message: MessageId, counts: C) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MAX_REMEMBERED {
             known.clear();
@@ -76,7 +82,7 @@ impl Counted {
 /// that empties the list.
 pub(super) async fn read(
     db: &Db,
-    cache: &Counted,
+    cache: &Counted<StatusCounts>,
     account: AccountId,
     environment: Environment,
     message: MessageId,
@@ -113,7 +119,7 @@ pub(super) async fn read(
 /// Counts all recipients of a message by outcome. It scans all deliveries of the message. A
 /// grouped query would have to sort them too.
 async fn counts(
-    cache: &Counted,
+    cache: &Counted<StatusCounts>,
     tx: &mut Tx,
     (bucket, message): (Bucket, MessageId),
     total: u64,
@@ -207,7 +213,7 @@ mod tests {
 
     #[test]
     fn counts_of_a_few_messages_are_remembered() {
-        let counted = Counted::default();
+        let counted: Counted<StatusCounts> = Counted::default();
         let counts = StatusCounts {
             total: 2,
             delivered: 1,

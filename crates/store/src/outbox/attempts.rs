@@ -163,4 +163,27 @@ impl Attempts<'_> {
     pub async fn forget(self, bucket: Bucket, before_ms: i64) -> Result<bool> {
         self.db.change(ForgetAttempts { bucket, before_ms }).await
     }
+
+    /// Returns the logged attempts at the callback of a recipient, oldest first.
+    pub async fn of_recipient(
+        self,
+        account: AccountId,
+        message: MessageId,
+        recipient: Recipient,
+    ) -> Result<Vec<CallbackAttempt>> {
+        let rows: Vec<AttemptRow> = self
+            .db
+            .fetch_all(
+                query(
+                    "select message_id, recipient, attempt, made_at_ms, result, took_ms, answer
+                     from callback_attempts
+                     where bucket = $1 and message_id = $2 and recipient = $3 order by made_at_ms",
+                )
+                .bind(Buckets::of(self.db).account(account).0)
+                .bind(id_bytes(&message))
+                .bind(number(recipient)),
+            )
+            .await?;
+        rows.into_iter().map(AttemptRow::attempt).collect()
+    }
 }

@@ -117,13 +117,13 @@ pub(crate) struct ReportData {
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Summary {
     /// All.
-    total: u64,
+    pub(crate) total: u64,
     /// Delivered.
-    delivered: u64,
+    pub(crate) delivered: u64,
     /// Without a final outcome.
-    pending: u64,
+    pub(crate) pending: u64,
     /// Not delivered.
-    failed: u64,
+    pub(crate) failed: u64,
 }
 
 /// Where one recipient stands.

@@ -1,6 +1,8 @@
 //! `/openapi.json`: the interface as `OpenAPI` 3.1, made from the same types that answer requests.
 
 mod answers;
+mod draft;
+mod finding;
 mod operations;
 mod personalised;
 mod portable;
@@ -73,6 +75,7 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
         .schemas_from_iter(request::schemas(installation))
         .schemas_from_iter(personalised::schemas(installation))
         .schemas_from_iter(answers::schemas())
+        .schemas_from_iter(finding::schemas())
         .security_scheme(
             BEARER,
             SecurityScheme::Http(
@@ -193,6 +196,10 @@ mod tests {
         /api/sandbox/v2/delivery get
         /api/sandbox/v2/delivery-reports get
         /api/sandbox/v2/delivery-reports/{message_id} get
+        /api/sandbox/v2/messages get
+        /api/sandbox/v2/messages/{message_id} get
+        /api/sandbox/v2/messages/{message_id}/recipients get
+        /api/sandbox/v2/messages/{message_id}/recipients/{recipient} get
         /api/sandbox/v2/sender-ids get
         /api/sandbox/v2/sms get post
         /api/sandbox/v2/sms/create get post
@@ -208,6 +215,10 @@ mod tests {
         /api/v2/delivery get
         /api/v2/delivery-reports get
         /api/v2/delivery-reports/{message_id} get
+        /api/v2/messages get
+        /api/v2/messages/{message_id} get
+        /api/v2/messages/{message_id}/recipients get
+        /api/v2/messages/{message_id}/recipients/{recipient} get
         /api/v2/sender-ids get
         /api/v2/sms get post
         /api/v2/sms/create get post

@@ -8,7 +8,8 @@ pub(crate) mod personalised;
 use super::body::memory::BodyPermit;
 use super::drain::drain;
 use super::fields::{Fields, ReportFields};
-use super::{body, client, token};
+use super::list::ListFields;
+use super::{body, client, form, token};
 use crate::http::context::Api;
 use crate::http::respond::codes::{Coded, Codes};
 use crate::http::respond::error::{Failure, Shape};
@@ -16,7 +17,7 @@ use crate::http::respond::log_fields::Refused;
 use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use domain::idempotency::{self, IdempotencyKey};
 use domain::personalised::Rows;
@@ -95,6 +96,43 @@ impl FromRequest<Arc<Api>> for Reading {
 
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
         Entry::of(request).enter(api, Purpose::Read).await.map(Self)
+    }
+}
+
+/// A call that reads a list, or an item that its path names.
+pub(crate) struct Listing {
+    pub(crate) call: Call,
+    uri: Uri,
+    fault: Option<Refusal>,
+}
+
+impl Listing {
+    /// The fields of the query string.
+    pub(crate) fn fields(&self) -> Result<ListFields, Refusal> {
+        match &self.fault {
+            Some(fault) => Err(fault.clone()),
+            None => ListFields::read(self.uri.query().unwrap_or_default()),
+        }
+    }
+
+    /// The part of the path at a place from its end, from 0.
+    pub(crate) fn part(&self, from_end: usize) -> Result<String, Refusal> {
+        let part = self.uri.path().rsplit('/').nth(from_end);
+        form::of_path(part.unwrap_or_default())
+    }
+}
+
+impl FromRequest<Arc<Api>> for Listing {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
+        let mut entry = Entry::of(request);
+        let call = entry.enter(api, Purpose::Read).await?;
+        Ok(Self {
+            call,
+            uri: entry.parts.uri,
+            fault: entry.query.fault,
+        })
     }
 }
 

@@ -103,6 +103,13 @@ impl Fields {
         }
     }
 
+    /// The refusal of a field with two values.
+    pub(crate) fn repeated(name: &str) -> Refusal {
+        Refusal::Malformed(format!(
+            "`{name}` is given more than once with different values. Give it once."
+        ))
+    }
+
     /// Notes a fault; the first one stays.
     pub(crate) fn fail(&mut self, fault: Refusal) {
         self.fault.get_or_insert(fault);
@@ -120,10 +127,7 @@ impl Fields {
             }
             Some(kept) if kept.trim() == value.trim() || value.trim().is_empty() => {}
             Some(kept) if kept.trim().is_empty() => *kept = value,
-            Some(_) => self.fail(Refusal::Malformed(format!(
-                "`{}` is given more than once with different values. Give it once.",
-                name.as_str()
-            ))),
+            Some(_) => self.fail(Self::repeated(name.as_str())),
         }
     }
 

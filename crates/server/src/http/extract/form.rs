@@ -27,6 +27,31 @@ pub(crate) fn read(encoded: &[u8], bounds: &Bounds) -> Fields {
     fields
 }
 
+/// Passes the pairs of a query string to a function.
+pub(crate) fn read_with(
+    encoded: &[u8],
+    bounds: &Bounds,
+    mut found: impl FnMut(&str, String),
+) -> Result<(), Refusal> {
+    for pair in encoded.split(|&byte| byte == b'&') {
+        if bounds.other().is_err() {
+            return Err(bounds.exceeded().unwrap_or_else(not_utf8));
+        }
+        let mut halves = pair.splitn(2, |&byte| byte == b'=');
+        let mut next = || decoded(halves.next().unwrap_or_default()).map_err(|NotUtf8| not_utf8());
+        let (name, value) = (next()?, next()?);
+        found(&name, value);
+    }
+    Ok(())
+}
+
+/// Reads a part of a path.
+pub(crate) fn of_path(encoded: &str) -> Result<String, Refusal> {
+    let text = percent_decode(encoded.as_bytes()).decode_utf8();
+    text.map(std::borrow::Cow::into_owned)
+        .map_err(|_| not_utf8())
+}
+
 /// Reads a multipart form whose body is at hand.
 pub(crate) async fn read_multipart(
     body: Bytes,

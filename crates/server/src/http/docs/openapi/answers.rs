@@ -91,16 +91,16 @@ fn add<T: ToSchema>(name: &str, schemas: &mut Vec<(String, RefOr<Schema>)>) {
 }
 
 /// Adds the schema in an envelope, which is referred to by its own name.
-fn add_enveloped<T: ToSchema>(name: &str, schemas: &mut Vec<(String, RefOr<Schema>)>) {
+pub(super) fn add_enveloped<T: ToSchema>(name: &str, schemas: &mut Vec<(String, RefOr<Schema>)>) {
     add::<Envelope<T>>(name, schemas);
     schemas.push((T::name().into_owned(), T::schema()));
 }
 
-const TEN_O_CLOCK_MS: i64 = 1_795_000_000_000;
-const RECIPIENT: Recipient = Recipient::from_digits(2_348_031_234_567);
-const REFERENCE: &str = "order-1042";
+pub(super) const TEN_O_CLOCK_MS: i64 = 1_795_000_000_000;
+pub(super) const RECIPIENT: Recipient = Recipient::from_digits(2_348_031_234_567);
+pub(super) const REFERENCE: &str = "order-1042";
 
-fn message_id() -> MessageId {
+pub(super) fn message_id() -> MessageId {
     MessageId::new(
         TEN_O_CLOCK_MS,
         [0x5A, 0x17, 0xC3, 0x88, 0x0D, 0x42, 0x9B, 0xE1, 0x36, 0x7F],
@@ -272,7 +272,7 @@ pub(crate) fn update() -> Option<Value> {
     serde_json::to_value(update).ok()
 }
 
-fn success(schema: Name, example: &impl Serialize) -> Response {
+pub(super) fn success(schema: Name, example: &impl Serialize) -> Response {
     let content = ContentBuilder::new()
         .schema(Some(Ref::from_schema_name(schema)))
         .example(serde_json::to_value(example).ok())

@@ -1,7 +1,8 @@
 //! Every operation: those of the interface, live and in the sandbox, their aliases and the legacy send.
 
-use super::{answers, personalised, request};
-use crate::http::docs::installation::{Installation, count};
+use super::draft::{COMMON, Draft, LIVE, SANDBOX, at_most, of_reads};
+use super::{answers, finding, personalised, request};
+use crate::http::docs::installation::Installation;
 use crate::http::respond::error::Shape;
 use domain::Environment;
 use utoipa::openapi::content::ContentBuilder;
@@ -10,10 +11,8 @@ use utoipa::openapi::path::{
     HttpMethod, Operation, OperationBuilder, ParameterIn, PathItem, Paths,
 };
 use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::{Ref, Required, Response, ResponseBuilder};
+use utoipa::openapi::{Ref, Required, ResponseBuilder};
 
-const LIVE: &str = "Live";
-const SANDBOX: &str = "Sandbox";
 const LEGACY: &str = "Legacy";
 
 /// The groups of operations.
@@ -26,10 +25,6 @@ pub(crate) const TAGS: [(&str, &str); 3] = [
     (LEGACY, "The older send. Use `/api/v2/sms` in new programs."),
 ];
 
-/// Codes that every operation can answer.
-const COMMON: [&str; 7] = [
-    "API-1001", "API-1002", "API-1003", "API-1007", "API-2023", "API-3004", "API-5003",
-];
 /// Codes of a report besides.
 const OF_REPORTS: [&str; 3] = ["API-2000", "API-2007", "API-2017"];
 /// Codes of a personalised send besides. Faults of single rows have one code.
@@ -64,34 +59,6 @@ pub(crate) fn paths(installation: &Installation) -> Paths {
     interface(&mut paths, "/api/sandbox/v2", sandbox, installation);
     legacy(&mut paths, installation);
     paths
-}
-
-/// One operation before it has a path.
-struct Draft {
-    id: &'static str,
-    summary: &'static str,
-    about: String,
-    codes: &'static [&'static str],
-    success: Response,
-}
-
-impl Draft {
-    /// `variant` tells apart the operations that are the same but for path or method.
-    fn build(self, variant: &str, environment: Environment) -> OperationBuilder {
-        let (tag, prefix) = match environment {
-            Environment::Live => (LIVE, ""),
-            Environment::Sandbox => (SANDBOX, "sandbox_"),
-        };
-        let operation = OperationBuilder::new()
-            .tag(tag)
-            .operation_id(Some(format!("{prefix}{}{variant}", self.id)))
-            .summary(Some(self.summary))
-            .description(Some(self.about))
-            .response("200", self.success)
-            .build();
-        let codes = [&COMMON, self.codes].concat();
-        answers::with_failures(operation, &codes, Shape::V2).into()
-    }
 }
 
 /// The paths of a report, what tells their operations apart, and where the message is named.
@@ -178,6 +145,7 @@ fn interface(
         HttpMethod::Get,
         account(environment, installation),
     );
+    finding::add(paths, prefix, environment, installation);
 }
 
 /// The operations beside the send that are a `POST` alone.
@@ -238,12 +206,6 @@ fn send_personalised(environment: Environment, installation: &Installation) -> O
         .request_body(Some(personalised::body(installation)))
 }
 
-/// The limit of an operation, in a sentence.
-fn at_most(limit: u32, what: &str) -> String {
-    let limit = count(usize::try_from(limit).unwrap_or(usize::MAX));
-    format!("At most {limit} {what} in any 60 seconds.")
-}
-
 /// The callback of a `callback_url` (docs/spec/delivery.md, section 4). Its example has the id of the send.
 fn callback(send: &str) -> utoipa::openapi::path::Callback {
     let content = ContentBuilder::new()
@@ -266,11 +228,6 @@ fn callback(send: &str) -> utoipa::openapi::path::Callback {
         .response("200", ResponseBuilder::new().description("Taken").build());
     let item = PathItem::new(HttpMethod::Post, operation);
     [("{$request.body#/callback_url}".to_owned(), item.into())].into()
-}
-
-fn of_reads(about: &str, installation: &Installation) -> String {
-    let limit = at_most(installation.limits.reads_per_minute, "reads");
-    format!("{about} {limit}")
 }
 
 fn quote(environment: Environment, installation: &Installation) -> OperationBuilder {

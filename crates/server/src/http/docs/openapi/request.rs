@@ -376,7 +376,7 @@ pub(crate) fn signature_headers() -> Vec<Parameter> {
     ]
 }
 
-fn parameter(
+pub(super) fn parameter(
     name: &str,
     place: ParameterIn,
     required: bool,

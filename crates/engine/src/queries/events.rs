@@ -1,0 +1,141 @@
+//! The events of one recipient, from its stored rows.
+
+use domain::{Component, DeliveryStatus, Money};
+use store::{CallbackAttempt, DeliveryInfo, MessageInfo, RefundInfo};
+
+/// An event of a recipient.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Event {
+    /// Time, Unix milliseconds.
+    pub at_ms: i64,
+    /// The event.
+    pub kind: EventKind,
+}
+
+/// The sort of an event, with its detail.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum EventKind {
+    /// The message was accepted and paid for.
+    Accepted,
+    /// The message waits for its time.
+    Scheduled {
+        /// Its time, Unix milliseconds.
+        for_ms: i64,
+    },
+    /// A carrier took the message.
+    Submitted {
+        /// The last carrier.
+        carrier: String,
+        /// The pages of the text.
+        pages: i64,
+    },
+    /// A carrier refused the message.
+    Refused {
+        /// The carrier.
+        carrier: String,
+        /// The status of its response.
+        command_status: String,
+    },
+    /// The message was written to a connection, and no response is known.
+    InDoubt {
+        /// The carrier.
+        carrier: String,
+    },
+    /// The recipient has a final status.
+    Settled {
+        /// The status.
+        delivery_status: DeliveryStatus,
+    },
+    /// Money went back.
+    Refunded {
+        /// The amount.
+        amount: Money,
+        /// The component of the wallet.
+        component: Component,
+    },
+    /// The final status was posted to the customer's URL.
+    Callback {
+        /// The number of the attempt, from 1.
+        attempt: i64,
+        /// The HTTP status, or the reason why there was none.
+        status: String,
+    },
+}
+
+/// Returns the events of a recipient, oldest first.
+pub(super) fn of(
+    message: &MessageInfo,
+    delivery: Option<&DeliveryInfo>,
+    refunds: &[RefundInfo],
+    attempts: &[CallbackAttempt],
+) -> Vec<Event> {
+    let accepted_at_ms = message.id.accepted_at_ms();
+    let mut events = vec![Event {
+        at_ms: accepted_at_ms,
+        kind: EventKind::Accepted,
+    }];
+    events.extend(message.due_at_ms.map(|for_ms| Event {
+        at_ms: accepted_at_ms,
+        kind: EventKind::Scheduled { for_ms },
+    }));
+    if let Some(delivery) = delivery {
+        events.extend(of_delivery(delivery, accepted_at_ms));
+    }
+    events.extend(refunds.iter().map(|refund| Event {
+        at_ms: refund.at_ms,
+        kind: EventKind::Refunded {
+            amount: refund.amount,
+            component: refund.component,
+        },
+    }));
+    events.extend(attempts.iter().map(|attempt| Event {
+        at_ms: attempt.attempted.made_at_ms,
+        kind: EventKind::Callback {
+            attempt: attempt.attempt,
+            status: attempt.attempted.result.clone(),
+        },
+    }));
+    // Deliveries have whole seconds, so an event may seem to precede the one that caused it.
+    let mut latest_ms = accepted_at_ms;
+    for event in &mut events {
+        latest_ms = latest_ms.max(event.at_ms);
+        event.at_ms = latest_ms;
+    }
+    events
+}
+
+fn of_delivery(delivery: &DeliveryInfo, accepted_at_ms: i64) -> Vec<Event> {
+    let carrier = || delivery.carrier.clone();
+    let refusal = delivery
+        .error
+        .as_ref()
+        .filter(|error| is_command_status(error));
+    let submitted = match (refusal, delivery.leg, delivery.status) {
+        (Some(status), ..) => Some(EventKind::Refused {
+            carrier: carrier(),
+            command_status: status.clone(),
+        }),
+        (None, _, DeliveryStatus::InDoubt) => Some(EventKind::InDoubt { carrier: carrier() }),
+        (None, Some(_), _) => Some(EventKind::Submitted {
+            carrier: carrier(),
+            pages: delivery.pages,
+        }),
+        (None, None, _) => None,
+    };
+    let submitted = submitted.map(|kind| Event {
+        at_ms: delivery.submitted_at_ms.max(accepted_at_ms),
+        kind,
+    });
+    let settled = delivery.settled_at_ms.map(|at_ms| Event {
+        at_ms: at_ms.max(accepted_at_ms),
+        kind: EventKind::Settled {
+            delivery_status: delivery.status,
+        },
+    });
+    submitted.into_iter().chain(settled).collect()
+}
+
+/// Returns whether an error is the status of a response, and not the code of a receipt.
+fn is_command_status(error: &str) -> bool {
+    error.starts_with("ESME_") || error.starts_with("0x")
+}

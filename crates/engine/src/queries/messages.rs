@@ -1,0 +1,273 @@
+//! Lists of messages, and one of them.
+
+use super::scope::{Listed, Scope};
+use crate::error::Error;
+use domain::schedule::{MessageState, Progress};
+use domain::search::{List, MessageFilter, Page, StatusFilter};
+use domain::{AccountId, Gateway, MessageId, Money, Recipient, Refusal, sender};
+use std::collections::HashMap;
+use store::{Candidate, IdRange, MessageInfo, MessageTotals, SearchScope};
+
+/// Messages that a filter without an index examines for one page at most. The page then ends early, and its cursor goes on.
+const MAX_EXAMINED: usize = 10_000;
+/// The same where each message is counted or its recipients are read.
+const MAX_COUNTED: usize = 2_000;
+/// Messages that are examined at once.
+const EXAMINED_BATCH_SIZE: usize = 500;
+
+/// A message as lists show it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Message {
+    /// The message.
+    pub id: MessageId,
+    /// The account.
+    pub account: AccountId,
+    /// Time of acceptance, Unix milliseconds.
+    pub created_at_ms: i64,
+    /// Time from which it may be sent, if that was later than its acceptance.
+    pub scheduled_for_ms: Option<i64>,
+    /// The state.
+    pub state: MessageState,
+    /// The sender ID.
+    pub sender: String,
+    /// The gateway asked for.
+    pub gateway: Gateway,
+    /// The text, or `None` once retention removed it.
+    pub body: Option<String>,
+    /// The number of recipients.
+    pub recipients: u64,
+    /// The pages of the longest form of the text.
+    pub page_count: i64,
+    /// The pages of all recipients.
+    pub pages_total: i64,
+    /// The charge.
+    pub cost: Money,
+    /// The refunds so far.
+    pub refunded: Money,
+    /// The caller's own reference.
+    pub customer_reference: Option<String>,
+    /// Delivered recipients.
+    pub delivered: u64,
+    /// Recipients without an outcome.
+    pub pending: u64,
+    /// All others.
+    pub failed: u64,
+}
+
+impl Message {
+    fn new(info: MessageInfo, totals: &MessageTotals, now_ms: i64) -> Self {
+        let waiting = info.recipients.saturating_sub(totals.deliveries);
+        let failed = totals.not_delivered();
+        Self {
+            id: info.id,
+            account: info.account,
+            created_at_ms: info.id.accepted_at_ms(),
+            scheduled_for_ms: info.due_at_ms,
+            state: state(info.id, info.due_at_ms, info.recipients, totals, now_ms),
+            sender: info.sender,
+            gateway: info.gateway,
+            body: Some(info.body).filter(|body| !body.is_empty()),
+            recipients: info.recipients,
+            page_count: info.page_count,
+            pages_total: totals.pages + signed(waiting) * info.page_count,
+            cost: info.cost,
+            refunded: totals.refunded,
+            customer_reference: info.customer_reference,
+            delivered: totals.delivered,
+            pending: info.recipients.saturating_sub(totals.delivered + failed),
+            failed,
+        }
+    }
+}
+
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn state(
+    id: MessageId,
+    due_at_ms: Option<i64>,
+    recipients: u64,
+    totals: &MessageTotals,
+    now_ms: i64,
+) -> MessageState {
+    let progress = Progress {
+        recipients: signed(recipients),
+        handed_over: signed(totals.deliveries),
+        ended: signed(totals.deliveries - totals.open),
+        cancelled: 0,
+        due_at_ms: due_at_ms.unwrap_or_else(|| id.accepted_at_ms()),
+        is_paused: false,
+    };
+    progress.state(now_ms)
+}
+
+/// Returns whether a message has a recipient of a status.
+fn has_status(recipients: u64, totals: &MessageTotals, status: StatusFilter) -> bool {
+    let count = match status {
+        StatusFilter::Pending => recipients.saturating_sub(totals.deliveries - totals.open),
+        StatusFilter::Delivered => totals.delivered,
+        StatusFilter::Undelivered => totals.undelivered,
+        StatusFilter::Expired => totals.expired,
+        StatusFilter::Rejected => totals.rejected,
+        StatusFilter::Failed => totals.failed,
+        StatusFilter::Cancelled => 0,
+    };
+    count > 0
+}
+
+/// How many messages a search examines for a page, and at once.
+fn budget(filter: &MessageFilter) -> (usize, Option<usize>) {
+    let counts = filter.state.is_some() || filter.delivery_status.is_some();
+    if counts || filter.recipient.is_some() {
+        (MAX_COUNTED, Some(EXAMINED_BATCH_SIZE))
+    } else if filter.sender.is_some() || filter.gateway.is_some() {
+        (MAX_EXAMINED, Some(EXAMINED_BATCH_SIZE))
+    } else {
+        (MAX_EXAMINED, None)
+    }
+}
+
+/// A page of the messages that a filter names, newest first.
+pub(crate) async fn list(
+    scope: &Scope<'_>,
+    filter: &MessageFilter,
+    page: Page,
+) -> Result<Listed<Message>, Error> {
+    let search = SearchScope {
+        account: scope.account,
+        environment: scope.environment,
+        customer_reference: filter.customer_reference.clone(),
+    };
+    let mut range = IdRange::accepted(filter.since_ms, filter.until_ms);
+    if let Some(after) = page.after {
+        range = range.before(MessageId::from_number(after.id));
+    }
+    let limit = page.limit as usize;
+    let (max_examined, at_once) = budget(filter);
+    let (mut items, mut examined) = (Vec::new(), 0);
+    let ends_at = loop {
+        // One more than a page has shows whether another follows.
+        let wanted = limit + 1 - items.len();
+        let chunk = at_once.unwrap_or(wanted);
+        let found = scope.store.search().newest(&search, range, chunk).await?;
+        let is_last = found.len() < chunk;
+        let Some(last) = found.last().map(|found| found.id) else {
+            break None;
+        };
+        examined += found.len();
+        range = range.before(last);
+        items.extend(matching(scope, filter, found, wanted).await?);
+        if items.len() > limit {
+            items.truncate(limit);
+            break items.last().map(|item: &Message| item.id);
+        }
+        if is_last {
+            break None;
+        }
+        if examined >= max_examined {
+            break Some(last);
+        }
+    };
+    let next_cursor = ends_at.map(|id| scope.after_message(List::Messages, id));
+    Ok(Listed { items, next_cursor })
+}
+
+/// Returns the first of some candidates that a filter names.
+async fn matching(
+    scope: &Scope<'_>,
+    filter: &MessageFilter,
+    mut found: Vec<Candidate>,
+    wanted: usize,
+) -> Result<Vec<Message>, Error> {
+    found.retain(|one| {
+        let is_sender = |key: &String| sender::key(&one.sender) == *key;
+        filter.sender.as_ref().is_none_or(is_sender)
+            && filter.gateway.is_none_or(|gateway| gateway == one.gateway)
+    });
+    if let Some(recipient) = filter.recipient {
+        retain_with(scope, recipient, &mut found).await?;
+    }
+    let mut totals = HashMap::new();
+    if filter.state.is_some() || filter.delivery_status.is_some() {
+        totals = read_totals(scope, &found).await?;
+        found.retain(|one| {
+            let of = totals.get(&one.id).copied().unwrap_or_default();
+            filter
+                .delivery_status
+                .is_none_or(|status| has_status(one.recipients, &of, status))
+        });
+    }
+    if filter.state.is_none() {
+        found.truncate(wanted);
+    }
+    if totals.is_empty() {
+        totals = read_totals(scope, &found).await?;
+    }
+    let keys: Vec<_> = found.iter().map(|one| (one.account, one.id)).collect();
+    let messages = scope.store.search().infos(&keys).await?;
+    let mut messages: Vec<Message> = messages
+        .into_iter()
+        .map(|info| {
+            let of = totals.get(&info.id).copied().unwrap_or_default();
+            Message::new(info, &of, scope.now_ms)
+        })
+        .filter(|message| filter.state.is_none_or(|state| state == message.state))
+        .collect();
+    messages.sort_unstable_by_key(|message| std::cmp::Reverse(message.id));
+    messages.truncate(wanted);
+    Ok(messages)
+}
+
+async fn retain_with(
+    scope: &Scope<'_>,
+    recipient: Recipient,
+    found: &mut Vec<Candidate>,
+) -> Result<(), Error> {
+    let keys: Vec<_> = found.iter().map(|one| (one.account, one.id)).collect();
+    let with = scope
+        .store
+        .recipients()
+        .messages_with(&keys, recipient)
+        .await?;
+    found.retain(|one| with.contains(&one.id));
+    Ok(())
+}
+
+async fn read_totals(
+    scope: &Scope<'_>,
+    found: &[Candidate],
+) -> Result<HashMap<MessageId, MessageTotals>, Error> {
+    let keys = found
+        .iter()
+        .map(|one| (one.account, one.id, one.recipients));
+    Ok(scope
+        .store
+        .search()
+        .totals(&keys.collect::<Vec<_>>())
+        .await?)
+}
+
+/// One message.
+pub(crate) async fn one(scope: &Scope<'_>, id: &str) -> Result<Message, Error> {
+    let (info, totals) = stored(scope, id).await?;
+    Ok(Message::new(info, &totals, scope.now_ms))
+}
+
+/// Returns a message with its totals. A text that is no id is the id of no message.
+pub(super) async fn stored(
+    scope: &Scope<'_>,
+    id: &str,
+) -> Result<(MessageInfo, MessageTotals), Error> {
+    let id: MessageId = id.trim().parse().map_err(|_| Refusal::UnknownMessage)?;
+    let found = scope
+        .store
+        .search()
+        .info(scope.account, scope.environment, id)
+        .await?;
+    let info = found.ok_or(Refusal::UnknownMessage)?;
+    let key = (info.account, info.id, info.recipients);
+    let totals = scope.store.search().totals(&[key]).await?;
+    let totals = totals.get(&info.id).copied().unwrap_or_default();
+    Ok((info, totals))
+}

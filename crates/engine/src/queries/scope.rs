@@ -1,0 +1,57 @@
+//! The scope of questions, and the pages that answer them.
+
+use domain::search::{List, Position};
+use domain::{AccountId, Environment, MessageId, NumberPlan, Rulebook};
+use store::Store;
+
+/// A page of a list.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Listed<T> {
+    /// The items, newest first.
+    pub items: Vec<T>,
+    /// The cursor of the next page; `None` at the end.
+    pub next_cursor: Option<String>,
+}
+
+/// The scope of questions, and the values that answer them.
+pub(crate) struct Scope<'a> {
+    pub(crate) store: &'a Store,
+    /// The account, or `None` for an operator who asks about all.
+    pub(crate) account: Option<AccountId>,
+    pub(crate) environment: Environment,
+    pub(crate) now_ms: i64,
+    pub(crate) plan: &'a NumberPlan,
+    /// The prices of now. A command has none.
+    pub(crate) rules: Option<&'a Rulebook>,
+}
+
+impl Scope<'_> {
+    /// Returns the scope of a cursor: one that was given for another account or message is refused.
+    pub(crate) fn of_cursor(&self, message: Option<MessageId>) -> Vec<u8> {
+        let account = self.account.map_or(0, |account| account.0);
+        let mut scope = account.to_be_bytes().to_vec();
+        scope.push(u8::from(self.environment == Environment::Sandbox));
+        if let Some(message) = message {
+            scope.extend_from_slice(message.0.as_bytes());
+        }
+        scope
+    }
+
+    /// Returns the cursor of the page after a message.
+    pub(super) fn after_message(&self, list: List, message: MessageId) -> String {
+        let position = Position {
+            id: message.number(),
+            place: 0,
+        };
+        position.encode(list, &self.of_cursor(None))
+    }
+
+    /// Returns the cursor of the page after a recipient of a message.
+    pub(super) fn after_recipient(&self, message: MessageId, place: usize) -> String {
+        let position = Position {
+            id: message.number(),
+            place: place as u64,
+        };
+        position.encode(List::Recipients, &self.of_cursor(Some(message)))
+    }
+}

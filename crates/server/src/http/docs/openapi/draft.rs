@@ -1,0 +1,56 @@
+//! Operations before they have a path, and the codes that all of them share.
+
+use super::answers;
+use crate::http::docs::installation::{Installation, count};
+use crate::http::respond::error::Shape;
+use domain::Environment;
+use utoipa::openapi::Response;
+use utoipa::openapi::path::OperationBuilder;
+
+pub(super) const LIVE: &str = "Live";
+pub(super) const SANDBOX: &str = "Sandbox";
+
+/// Codes that every operation can answer.
+pub(super) const COMMON: [&str; 7] = [
+    "API-1001", "API-1002", "API-1003", "API-1007", "API-2023", "API-3004", "API-5003",
+];
+
+/// One operation before it has a path.
+pub(super) struct Draft {
+    pub(super) id: &'static str,
+    pub(super) summary: &'static str,
+    pub(super) about: String,
+    pub(super) codes: &'static [&'static str],
+    pub(super) success: Response,
+}
+
+impl Draft {
+    /// `variant` tells apart the operations that are the same but for path or method.
+    pub(super) fn build(self, variant: &str, environment: Environment) -> OperationBuilder {
+        let (tag, prefix) = match environment {
+            Environment::Live => (LIVE, ""),
+            Environment::Sandbox => (SANDBOX, "sandbox_"),
+        };
+        let operation = OperationBuilder::new()
+            .tag(tag)
+            .operation_id(Some(format!("{prefix}{}{variant}", self.id)))
+            .summary(Some(self.summary))
+            .description(Some(self.about))
+            .response("200", self.success)
+            .build();
+        let codes = [&COMMON, self.codes].concat();
+        answers::with_failures(operation, &codes, Shape::V2).into()
+    }
+}
+
+/// The limit of an operation, in a sentence.
+pub(super) fn at_most(limit: u32, what: &str) -> String {
+    let limit = count(usize::try_from(limit).unwrap_or(usize::MAX));
+    format!("At most {limit} {what} in any 60 seconds.")
+}
+
+/// The description of an operation that counts as a read.
+pub(super) fn of_reads(about: &str, installation: &Installation) -> String {
+    let limit = at_most(installation.limits.reads_per_minute, "reads");
+    format!("{about} {limit}")
+}

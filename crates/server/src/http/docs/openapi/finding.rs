@@ -1,0 +1,111 @@
+//! The operations that find messages (docs/spec/finding.md).
+
+mod examples;
+mod parameters;
+
+pub(super) use examples::schemas;
+
+use super::draft::{Draft, of_reads};
+use crate::http::docs::installation::Installation;
+use domain::Environment;
+use parameters::{MESSAGE_ID, RECIPIENT, list, path};
+use utoipa::openapi::path::{HttpMethod, OperationBuilder, Paths};
+
+/// Codes of a list besides.
+const OF_LISTS: [&str; 1] = ["API-2000"];
+/// Codes of an item besides.
+const OF_ITEMS: [&str; 2] = ["API-2000", "API-2007"];
+
+/// Filters of messages.
+const MESSAGE_FILTERS: [&str; 8] = [
+    "since",
+    "until",
+    "recipient",
+    "sender",
+    "gateway",
+    "state",
+    "delivery_status",
+    "customer_reference",
+];
+
+/// Adds the operations of an environment.
+pub(super) fn add(
+    paths: &mut Paths,
+    prefix: &str,
+    environment: Environment,
+    installation: &Installation,
+) {
+    let mut get = |path: &str, operation: OperationBuilder| {
+        let path = format!("{prefix}{path}");
+        paths.add_path_operation(path, vec![HttpMethod::Get], operation.build());
+    };
+    get("/messages", messages(environment, installation));
+    get("/messages/{message_id}", message(environment, installation));
+    get(
+        "/messages/{message_id}/recipients",
+        recipients(environment, installation),
+    );
+    get(
+        "/messages/{message_id}/recipients/{recipient}",
+        recipient(environment, installation),
+    );
+}
+
+fn messages(environment: Environment, installation: &Installation) -> OperationBuilder {
+    let draft = Draft {
+        id: "messages",
+        summary: "Find messages",
+        about: of_reads(
+            "The messages that all filters fit, newest first. A filter may end a page early: go on until `next_cursor` is null.",
+            installation,
+        ),
+        codes: &OF_LISTS,
+        success: examples::messages(environment),
+    };
+    let operation = draft.build("", environment);
+    operation.parameters(Some(list(&MESSAGE_FILTERS)))
+}
+
+fn message(environment: Environment, installation: &Installation) -> OperationBuilder {
+    let draft = Draft {
+        id: "message",
+        summary: "Read a message",
+        about: of_reads("One message, as the list shows it.", installation),
+        codes: &OF_ITEMS,
+        success: examples::message(environment),
+    };
+    let operation = draft.build("", environment);
+    operation.parameters(Some(path(&[MESSAGE_ID])))
+}
+
+fn recipients(environment: Environment, installation: &Installation) -> OperationBuilder {
+    let draft = Draft {
+        id: "recipients",
+        summary: "List the recipients of a message",
+        about: of_reads(
+            "The recipients in the order of the send, with status, charge and refund of each.",
+            installation,
+        ),
+        codes: &OF_ITEMS,
+        success: examples::recipients(environment),
+    };
+    let mut parameters = path(&[MESSAGE_ID]);
+    parameters.extend(list(&["delivery_status"]));
+    let operation = draft.build("", environment);
+    operation.parameters(Some(parameters))
+}
+
+fn recipient(environment: Environment, installation: &Installation) -> OperationBuilder {
+    let draft = Draft {
+        id: "recipient",
+        summary: "Read the events of a recipient",
+        about: of_reads(
+            "One recipient of a message, with the events that led to its status, oldest first.",
+            installation,
+        ),
+        codes: &OF_ITEMS,
+        success: examples::timeline(environment),
+    };
+    let operation = draft.build("", environment);
+    operation.parameters(Some(path(&[MESSAGE_ID, RECIPIENT])))
+}
