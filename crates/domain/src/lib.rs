@@ -60,7 +60,7 @@ pub use gateway::{
     AppendSender, CarrierRules, Gateway, GatewayRules, InDoubt, Legs, MAX_RECEIPT_TIMEOUT,
     Preference, Price, Priority, QuietHours, Rulebook, Tariff,
 };
-pub use ids::{AccountId, Bucket, EventId, MessageId};
+pub use ids::{AccountId, BatchId, Bucket, EventId, MessageId, NodeId};
 pub use leg::Leg;
 pub use money::{Money, NotMoney};
 pub use network::NumberPlan;

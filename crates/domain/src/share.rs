@@ -1,5 +1,7 @@
 //! The even distribution of a carrier's connections over nodes.
 
+use crate::ids::NodeId;
+
 /// The next step of a node towards its share.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Share {
@@ -13,8 +15,8 @@ pub enum Share {
 
 /// Returns the next step of the node `me` among `alive` nodes, where `holders` has the node of each
 /// held connection. Connections of nodes that are not alive are free.
-pub fn share(me: i64, alive: &[i64], holders: &[i64], slots: usize) -> Share {
-    let held = |node: i64| holders.iter().filter(|&&holder| holder == node).count();
+pub fn share(me: NodeId, alive: &[NodeId], holders: &[NodeId], slots: usize) -> Share {
+    let held = |node: NodeId| holders.iter().filter(|&&holder| holder == node).count();
     let nodes = alive.len().max(1);
     let (least, most) = (slots / nodes, slots.div_ceil(nodes));
     let mine = held(me);
@@ -41,35 +43,44 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Returns the step of a node. A holder of 0 is none.
+    fn step(me: i64, alive: &[i64], holders: &[i64], slots: usize) -> Share {
+        let nodes = |numbers: &[i64]| -> Vec<NodeId> {
+            let numbers = numbers.iter().copied().filter(|&number| number > 0);
+            numbers.map(NodeId).collect()
+        };
+        share(NodeId(me), &nodes(alive), &nodes(holders), slots)
+    }
+
     #[test]
     fn a_node_alone_takes_all() {
-        assert_eq!(share(1, &[1], &[], 4), Share::Take(4));
-        assert_eq!(share(1, &[1], &[9, 9, 1, 0], 4), Share::Take(4));
-        assert_eq!(share(1, &[1], &[1; 4], 4), Share::Keep);
+        assert_eq!(step(1, &[1], &[], 4), Share::Take(4));
+        assert_eq!(step(1, &[1], &[9, 9, 1, 0], 4), Share::Take(4));
+        assert_eq!(step(1, &[1], &[1; 4], 4), Share::Keep);
     }
 
     #[test]
     fn a_new_node_gets_its_share() {
-        assert_eq!(share(1, &[1, 2], &[1; 4], 4), Share::GiveBack(2));
-        assert_eq!(share(1, &[1, 2], &[1; 6], 6), Share::GiveBack(3));
-        assert_eq!(share(2, &[1, 2], &[1; 4], 4), Share::Keep);
-        assert_eq!(share(2, &[1, 2], &[1, 1, 0, 0], 4), Share::Take(2));
+        assert_eq!(step(1, &[1, 2], &[1; 4], 4), Share::GiveBack(2));
+        assert_eq!(step(1, &[1, 2], &[1; 6], 6), Share::GiveBack(3));
+        assert_eq!(step(2, &[1, 2], &[1; 4], 4), Share::Keep);
+        assert_eq!(step(2, &[1, 2], &[1, 1, 0, 0], 4), Share::Take(2));
     }
 
     #[test]
     fn no_node_takes_more_while_another_has_too_few() {
-        assert_eq!(share(1, &[1, 2, 3], &[1, 0, 2, 2], 4), Share::Keep);
-        assert_eq!(share(3, &[1, 2, 3], &[1, 0, 2, 2], 4), Share::Take(2));
-        assert_eq!(share(1, &[1, 2], &[1, 1, 2, 2, 0], 5), Share::Take(3));
-        assert_eq!(share(2, &[1, 2, 3], &[1, 1, 2, 2], 4), Share::Keep);
-        assert_eq!(share(1, &[1, 2, 3], &[1, 1, 2, 2], 4), Share::GiveBack(1));
+        assert_eq!(step(1, &[1, 2, 3], &[1, 0, 2, 2], 4), Share::Keep);
+        assert_eq!(step(3, &[1, 2, 3], &[1, 0, 2, 2], 4), Share::Take(2));
+        assert_eq!(step(1, &[1, 2], &[1, 1, 2, 2, 0], 5), Share::Take(3));
+        assert_eq!(step(2, &[1, 2, 3], &[1, 1, 2, 2], 4), Share::Keep);
+        assert_eq!(step(1, &[1, 2, 3], &[1, 1, 2, 2], 4), Share::GiveBack(1));
     }
 
     #[test]
     fn one_connection_stays_where_it_is() {
-        assert_eq!(share(1, &[1, 2, 3], &[2], 1), Share::Keep);
-        assert_eq!(share(2, &[1, 2, 3], &[2], 1), Share::Keep);
-        assert_eq!(share(3, &[1, 3], &[2], 1), Share::Take(1));
+        assert_eq!(step(1, &[1, 2, 3], &[2], 1), Share::Keep);
+        assert_eq!(step(2, &[1, 2, 3], &[2], 1), Share::Keep);
+        assert_eq!(step(3, &[1, 3], &[2], 1), Share::Take(1));
     }
 
     proptest! {
@@ -85,7 +96,7 @@ mod tests {
             let rounds = (0..20).flat_map(|_| 0..alive.len());
             for turn in turns.into_iter().chain(rounds) {
                 let me = alive[turn % alive.len()];
-                match share(me, &alive, &holders, slots) {
+                match step(me, &alive, &holders, slots) {
                     Share::Keep => {}
                     Share::Take(most) => {
                         let mine = holders.iter().filter(|&&holder| holder == me).count();

@@ -21,7 +21,7 @@ use clock::Clock;
 use clock_step::ClockFollower;
 use commit_share::CommitShare;
 use database::Outage;
-use domain::{Bucket, Priority};
+use domain::{BatchId, Bucket, NodeId, Priority};
 use holds::HeldAccounts;
 use live::Live;
 use network::Network;
@@ -56,8 +56,8 @@ pub(crate) struct Context {
     pub(crate) clock: Clock,
     pub(crate) random: Random,
     pub(crate) network: Arc<dyn Network>,
-    /// The number of this node. It is never 0.
-    pub(crate) node: i64,
+    /// The number of this node.
+    pub(crate) node: NodeId,
     pub(crate) nodes: Nodes,
     /// Accounts that may not send.
     pub(crate) holds: HeldAccounts,
@@ -118,7 +118,7 @@ impl Context {
             until_ms: now_ms + CLAIM_MS,
             recipients,
             priority,
-            next_id: self.live().plan.numbers(self.store.claims().split_ids()),
+            next_id: BatchId(self.live().plan.numbers(self.store.claims().split_ids())),
         }
     }
 

@@ -38,7 +38,7 @@ use crate::settings::Settings;
 use crate::settle;
 use admission::Stages;
 use arc_swap::ArcSwap;
-use domain::Environment;
+use domain::{Environment, NodeId};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -89,8 +89,8 @@ fn run_carriers(
 }
 
 /// Returns a random number for this node. It is never 0, which means no node.
-fn node_number(random: &random::Random) -> i64 {
-    i64::try_from(random.number() >> 2).unwrap_or(0).max(1)
+fn node_number(random: &random::Random) -> NodeId {
+    NodeId(i64::try_from(random.number() >> 2).unwrap_or(0).max(1))
 }
 
 impl Engine {

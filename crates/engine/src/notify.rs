@@ -35,6 +35,7 @@ use crate::error::CallbackStartError;
 use crate::settings::CallbackSettings;
 use client::{Client, Timeouts};
 use connect::Connector;
+use domain::NodeId;
 use parking_lot::Mutex;
 use signing::Secrets;
 use std::sync::Arc;
@@ -60,7 +61,7 @@ impl Callbacks {
     /// Starts the stage. The signing secrets are read again at each new `revision`.
     pub(crate) async fn start(
         store: Store,
-        node: i64,
+        node: NodeId,
         settings: &CallbackSettings,
         system: System,
         revision: watch::Receiver<Revision>,
@@ -71,7 +72,7 @@ impl Callbacks {
 
     async fn start_with(
         store: Store,
-        node: i64,
+        node: NodeId,
         settings: &CallbackSettings,
         system: System,
         revision: watch::Receiver<Revision>,

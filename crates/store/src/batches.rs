@@ -11,7 +11,7 @@ mod held;
 mod queue;
 
 pub use batch::{
-    Batch, BatchKind, Body, Claimed, Content, Ended, HELD, MAX_RECIPIENTS, Progress, WAITING,
+    Batch, BatchKind, Body, Claimed, Content, Ended, MAX_RECIPIENTS, Progress, QueueState,
 };
 pub use claim::{Claim, Claims};
 pub use held::HeldBatches;

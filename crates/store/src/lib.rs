@@ -30,8 +30,8 @@ pub use accounts::revision::{Revision, Revisions};
 pub use accounts::senders::{RegisteredSender, Senders};
 pub use accounts::tokens::{TokenInfo, Tokens};
 pub use batches::{
-    Batch, BatchKind, Body, Claim, Claimed, Claims, Content, Ended, HELD, HeldBatches,
-    MAX_RECIPIENTS, Progress, Queues, WAITING,
+    Batch, BatchKind, Body, Claim, Claimed, Claims, Content, Ended, HeldBatches, MAX_RECIPIENTS,
+    Progress, QueueState, Queues,
 };
 pub use cluster::hints::Hints;
 pub use cluster::nodes::{Bind, NodeBeat, Nodes};

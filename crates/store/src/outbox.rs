@@ -22,7 +22,7 @@ pub use secrets::{CallbackSecret, CallbackSecrets};
 
 use claim::{ClaimCallbacks, FreeCallbacks};
 use database::{Db, Result, query};
-use domain::Bucket;
+use domain::{Bucket, NodeId};
 use finish::FinishCallbacks;
 
 /// The events that wait for their customers.
@@ -38,7 +38,7 @@ impl Outbox<'_> {
         of: OriginKey,
         now_ms: i64,
         limit: usize,
-        node: i64,
+        node: NodeId,
         until_ms: i64,
     ) -> Result<Vec<Callback>> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -71,7 +71,7 @@ impl Outbox<'_> {
     }
 
     /// Records the results of callbacks that this node had claimed.
-    pub async fn finish(self, node: i64, outcomes: Vec<AttemptOutcome>) -> Result<()> {
+    pub async fn finish(self, node: NodeId, outcomes: Vec<AttemptOutcome>) -> Result<()> {
         self.db.change(FinishCallbacks { node, outcomes }).await
     }
 

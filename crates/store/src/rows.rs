@@ -1,7 +1,7 @@
 //! Conversions between stored values and domain types.
 
 use database::{Error, Result};
-use domain::{Component, Environment, MessageId, Money, NotPurse, Purse, Recipient};
+use domain::{Component, Environment, MessageId, Money, NodeId, NotPurse, Purse, Recipient};
 use uuid::Uuid;
 
 /// Returns the message id of a stored value.
@@ -14,6 +14,17 @@ pub(crate) fn message_id(stored: &[u8]) -> Result<MessageId> {
 /// Returns the bytes under which a message id is stored.
 pub(crate) fn id_bytes(id: &MessageId) -> &[u8] {
     id.0.as_bytes()
+}
+
+/// Returns the number under which a node is stored as the holder of something. Nobody is 0, since
+/// the column is part of keys.
+pub(crate) fn holder(node: Option<NodeId>) -> i64 {
+    node.map_or(0, |node| node.0)
+}
+
+/// Returns the node of a stored holder.
+pub(crate) fn node(stored: i64) -> Option<NodeId> {
+    (stored > 0).then_some(NodeId(stored))
 }
 
 /// Returns the time from which a message may be sent: the stored one, or that of its acceptance.

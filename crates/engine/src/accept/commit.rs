@@ -13,7 +13,7 @@ use domain::{Draft, MessageId, RecipientTexts};
 
 use database::Outage;
 use std::sync::Arc;
-use store::{Accepted, Batch, Body, Claimed, Content, NewMessage};
+use store::{Accepted, Batch, Body, Claimed, Content, NewMessage, QueueState};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
@@ -123,7 +123,7 @@ fn prepare(context: &Context, waiting: Waiting, now_ms: i64) -> Option<PendingAc
         let carrier = live.carrier(&batch.carrier);
         let able = batch.due_at_ms <= now_ms && context.nodes.holds();
         if able && carrier.is_some_and(|carrier| carrier.try_take(batch)) {
-            batch.claimed_by = context.node;
+            batch.state = QueueState::Claimed(context.node);
             batch.claimed_until_ms = now_ms + CLAIM_MS;
         }
     }
@@ -186,7 +186,7 @@ fn dispatch(context: &Arc<Context>, live: &Live, draft: &Draft, batches: Vec<Bat
     };
     let shared = with_body(Body::Shared(draft.text.as_str().to_owned()));
     for batch in batches {
-        if batch.claimed_by == context.node
+        if batch.state == QueueState::Claimed(context.node)
             && let Some(carrier) = live.carrier(&batch.carrier)
         {
             let its_own = match &draft.texts {
@@ -216,7 +216,7 @@ fn personalised(texts: &RecipientTexts, batch: &Batch) -> Body {
 fn give_back(context: &Context, live: &Live, batches: &[Batch]) {
     for batch in batches
         .iter()
-        .filter(|batch| batch.claimed_by == context.node)
+        .filter(|batch| batch.state == QueueState::Claimed(context.node))
     {
         if let Some(carrier) = live.carrier(&batch.carrier) {
             carrier.budget.put(batch.recipients.len());

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::error::within;
 use database::Outage;
 use domain::velocity::{Block, Velocity as Counts, VelocityLimits, VelocityVerdict, paused};
-use domain::{AccountId, Fingerprint, Recipient, Refusal};
+use domain::{AccountId, Fingerprint, NodeId, Recipient, Refusal};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -62,7 +62,7 @@ impl Velocity {
         store: &Store,
         limits: VelocityLimits,
         clock: &Clock,
-        node: i64,
+        node: NodeId,
     ) -> database::Result<Option<Arc<Self>>> {
         if !limits.are_set() {
             return Ok(None);

@@ -1,5 +1,6 @@
 //! Detection of dead nodes by their heartbeats. No effects here.
 
+use domain::NodeId;
 use std::collections::HashMap;
 use std::time::Duration;
 use store::NodeBeat;
@@ -10,7 +11,7 @@ pub(crate) const DEAD_AFTER: Duration = Duration::from_secs(5);
 
 /// The last heartbeat of each node, and when it was first seen.
 #[derive(Default)]
-pub(crate) struct Watch(pub(crate) HashMap<i64, (i64, Instant)>);
+pub(crate) struct Watch(pub(crate) HashMap<NodeId, (i64, Instant)>);
 
 impl Watch {
     /// Returns the nodes whose heartbeat has not changed for too long.
@@ -37,7 +38,10 @@ mod tests {
     #[test]
     fn a_node_is_dead_when_its_heartbeat_stops() {
         let (mut watch, start) = (Watch::default(), Instant::now());
-        let seen = |beat| [NodeBeat { node: 1, beat }];
+        let seen = |beat| {
+            let node = NodeId(1);
+            [NodeBeat { node, beat }]
+        };
         let at = |seconds| start + Duration::from_secs(seconds);
         assert_eq!(watch.dead(&seen(1), at(0)), []);
         assert_eq!(watch.dead(&seen(1), at(4)), []);

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::context::carrier::Carrier;
 use crate::context::nodes::sync_clock;
 use database::Outage;
-use domain::{Share, share};
+use domain::{NodeId, Share, share};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -86,11 +86,11 @@ async fn beat(context: &Arc<Context>, watch: &mut Watch, count: u32) -> database
     let dead = watch.dead(&all, Instant::now());
     for node in dead.into_iter().filter(|seen| seen.node != nodes.node) {
         if within(store.nodes().remove_dead(node)).await? {
-            tracing::warn!(node = node.node, "node: dead, its work is taken over");
+            tracing::warn!(node = node.node.0, "node: dead, its work is taken over");
         }
         all.retain(|seen| seen.node != node.node);
     }
-    let alive: Vec<i64> = all.iter().map(|seen| seen.node).collect();
+    let alive: Vec<NodeId> = all.iter().map(|seen| seen.node).collect();
     let changed = nodes.known().alive != alive;
     nodes.known().alive.clone_from(&alive);
     // The search is requested before the calls that may fail below. It runs in a task of its own,
@@ -105,7 +105,7 @@ async fn beat(context: &Arc<Context>, watch: &mut Watch, count: u32) -> database
 }
 
 /// Takes or releases bind slots, so that all nodes hold equal shares.
-async fn share_binds(context: &Arc<Context>, alive: &[i64]) -> database::Result<()> {
+async fn share_binds(context: &Arc<Context>, alive: &[NodeId]) -> database::Result<()> {
     let (node, live) = (context.nodes.node, context.live.load_full());
     let mut binds = within(context.store.nodes().binds()).await?;
     let mut taken = false;
@@ -142,12 +142,12 @@ async fn share_binds(context: &Arc<Context>, alive: &[i64]) -> database::Result<
     Ok(())
 }
 
-fn holders(binds: &BTreeMap<String, Vec<Bind>>, carrier: &Carrier, slots: usize) -> Vec<i64> {
+fn holders(binds: &BTreeMap<String, Vec<Bind>>, carrier: &Carrier, slots: usize) -> Vec<NodeId> {
     let all = binds.get(&*carrier.name).map_or(&[][..], Vec::as_slice);
     let slots = i64::try_from(slots).unwrap_or(i64::MAX);
     all.iter()
         .filter(|bind| bind.slot <= slots)
-        .map(|bind| bind.node)
+        .filter_map(|bind| bind.node)
         .collect()
 }
 
@@ -157,14 +157,19 @@ async fn hold(
     context: &Arc<Context>,
     carrier: &Carrier,
     binds: &[Bind],
-    alive: &[i64],
+    alive: &[NodeId],
     back: usize,
 ) -> database::Result<()> {
     let node = context.nodes.node;
     let up_elsewhere = binds
         .iter()
-        .any(|bind| bind.bound && bind.node != node && alive.contains(&bind.node));
-    let mine: Vec<&Bind> = binds.iter().filter(|bind| bind.node == node).collect();
+        .filter(|bind| bind.bound)
+        .filter_map(|bind| bind.node)
+        .any(|holder| holder != node && alive.contains(&holder));
+    let mine: Vec<&Bind> = binds
+        .iter()
+        .filter(|bind| bind.node == Some(node))
+        .collect();
     let kept = mine.len().saturating_sub(back);
     let slots = mine.iter().take(kept).map(|bind| bind.slot).collect();
     carrier.hold(slots, up_elsewhere);

@@ -5,9 +5,10 @@ use crate::context::metrics;
 use crate::context::plan::SANDBOX;
 use crate::settle::commit::{commit_alone, report_of};
 use database::Outage;
+use domain::BatchId;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Batch, BatchKind, Claimed, Progress, WAITING};
+use store::{Batch, BatchKind, Claimed, Progress, QueueState};
 use tokio::time::sleep;
 
 /// Delay before a failed search is repeated.
@@ -130,10 +131,10 @@ fn doubt(context: &Context, claimed: Claimed, now_ms: i64) -> Progress {
     let live = context.live();
     let resend = live.plan.resend_at(gateway, batch, now_ms);
     let resend = resend.map(|due_at_ms| Batch {
-        claimed_by: WAITING,
+        state: QueueState::Waiting,
         claimed_until_ms: 0,
         due_at_ms,
-        id: live.plan.numbers(1),
+        id: BatchId(live.plan.numbers(1)),
         kind: BatchKind::Resend,
         tries: 0,
         ..batch.clone()

@@ -1,7 +1,7 @@
 //! The nodes that share the database, and the lease of this one.
 
 use super::clock::Clock;
-use domain::Bucket;
+use domain::{Bucket, NodeId};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 const LEASE: Duration = Duration::from_secs(4);
 /// The nodes that this one knows, and the hints for them.
 pub(crate) struct Nodes {
-    pub(crate) node: i64,
+    pub(crate) node: NodeId,
     pub(crate) name: String,
     pub(crate) is_shared: bool,
     known: Mutex<Known>,
@@ -29,12 +29,12 @@ pub(crate) struct Known {
     /// The time of the last heartbeat.
     pub(crate) last_beat: Instant,
     /// All living nodes, in order.
-    pub(crate) alive: Vec<i64>,
+    pub(crate) alive: Vec<NodeId>,
 }
 
 impl Nodes {
     /// Registers this node in the database before it claims anything.
-    pub(crate) async fn join(store: &Store, clock: &Clock, node: i64) -> database::Result<Self> {
+    pub(crate) async fn join(store: &Store, clock: &Clock, node: NodeId) -> database::Result<Self> {
         sync_clock(store, clock).await?;
         let name = format!("{}:{}", host(), std::process::id());
         let last_beat = Instant::now();
@@ -72,7 +72,7 @@ impl Nodes {
     }
 
     /// Returns the living nodes, as far as this one knows.
-    pub(crate) fn alive(&self) -> Vec<i64> {
+    pub(crate) fn alive(&self) -> Vec<NodeId> {
         self.known().alive.clone()
     }
 

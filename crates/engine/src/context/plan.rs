@@ -1,9 +1,11 @@
 //! Planning of batches: the carrier and the due time of drafts and second legs.
 
 use crate::context::random::Numbers;
-use domain::{Draft, Environment, Gateway, InDoubt, Leg, MessageId, Recipient, Rulebook, Terms};
+use domain::{
+    BatchId, Draft, Environment, Gateway, InDoubt, Leg, MessageId, Recipient, Rulebook, Terms,
+};
 use std::sync::Arc;
-use store::{Batch, BatchKind, MAX_RECIPIENTS, SecondLeg, WAITING};
+use store::{Batch, BatchKind, MAX_RECIPIENTS, QueueState, SecondLeg};
 
 /// The name of the simulated carrier. No configured carrier may have it.
 pub const SANDBOX: &str = "sandbox";
@@ -87,11 +89,11 @@ impl Plan {
                 batches.push(Batch {
                     bucket,
                     carrier: Arc::clone(carrier),
-                    claimed_by: WAITING,
+                    state: QueueState::Waiting,
                     claimed_until_ms: 0,
                     priority: draft.priority,
                     due_at_ms,
-                    id: self.numbers.next(1),
+                    id: BatchId(self.numbers.next(1)),
                     message,
                     message_due_at_ms: draft.due_at_ms.unwrap_or(message.accepted_at_ms()),
                     kind: BatchKind::First,
@@ -143,11 +145,11 @@ impl Plan {
         Some(Batch {
             bucket: wanted.bucket,
             carrier: Arc::clone(self.carriers.get(carrier)?),
-            claimed_by: WAITING,
+            state: QueueState::Waiting,
             claimed_until_ms: 0,
             priority: domain::Priority::Normal,
             due_at_ms: self.due(wanted.gateway, Leg::Second, Environment::Live, now_ms),
-            id: self.numbers.next(1),
+            id: BatchId(self.numbers.next(1)),
             message: wanted.message,
             message_due_at_ms: wanted.message_due_at_ms,
             kind: BatchKind::Backup,

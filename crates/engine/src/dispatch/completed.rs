@@ -1,6 +1,7 @@
 //! The background operations of a worker and their results.
 
 use super::transport::BoundSession;
+use domain::BatchId;
 use store::Claimed;
 
 /// The background operations that run. There is one of each kind at a time.
@@ -21,11 +22,11 @@ pub(crate) enum Completed {
         accounted: usize,
         answers: Vec<(BoundSession, Vec<u32>)>,
         /// The batches of quarantined fragments. A fragment of receipts has none.
-        aside: Vec<Option<i64>>,
+        aside: Vec<Option<BatchId>>,
     },
     /// A quarantined fragment is committed.
     CommittedAtLast {
-        batch: Option<i64>,
+        batch: Option<BatchId>,
         parked: usize,
         answers: Vec<(BoundSession, Vec<u32>)>,
     },

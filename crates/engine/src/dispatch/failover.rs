@@ -117,7 +117,10 @@ pub(crate) async fn move_unconfigured(
     let alive = context.nodes.alive();
     removed.retain(|name| {
         let binds = binds.get(name).into_iter().flatten();
-        !binds.into_iter().any(|bind| alive.contains(&bind.node))
+        !binds
+            .into_iter()
+            .filter_map(|bind| bind.node)
+            .any(|holder| alive.contains(&holder))
     });
     let now_ms = context.clock.now_ms();
     for name in removed {

@@ -6,7 +6,7 @@ use super::multipart::{Answer, MultipartState};
 use super::pages::Pages;
 use super::retry::Requeue;
 use crate::context::plan::Plan;
-use domain::{Priority, Recipient};
+use domain::{BatchId, Priority, Recipient};
 use smpp::SubmitOutcome;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -65,7 +65,7 @@ pub(crate) struct InFlight {
     /// Slots with uncommitted outcomes, oldest first.
     changed: VecDeque<u32>,
     /// Batches whose last report the database rejected.
-    blocked: BTreeSet<i64>,
+    blocked: BTreeSet<BatchId>,
 }
 
 impl InFlight {
@@ -260,12 +260,12 @@ impl InFlight {
 
     /// Blocks the outcomes of a batch until its rejected report is committed. A report contains all
     /// remaining recipients, so reports of a batch must be committed in order.
-    pub(crate) fn block(&mut self, batch: i64) {
+    pub(crate) fn block(&mut self, batch: BatchId) {
         self.blocked.insert(batch);
     }
 
     /// Unblocks a batch after its report is committed.
-    pub(crate) fn unblock(&mut self, batch: i64) {
+    pub(crate) fn unblock(&mut self, batch: BatchId) {
         self.blocked.remove(&batch);
         let is_it = |slot: &Option<Slot>| {
             let slot = slot.as_ref();
@@ -308,7 +308,7 @@ impl InFlight {
                 .requeue
                 .into_iter()
                 .map(|(requeue, recipients)| {
-                    requeue.batch(&slot.batch, recipients, plan.numbers(1))
+                    requeue.batch(&slot.batch, recipients, BatchId(plan.numbers(1)))
                 })
                 .collect();
             let submitted = updates.submitted.iter().map(|(recipient, _)| *recipient);
@@ -400,11 +400,11 @@ mod tests {
         let batch = Batch {
             bucket: Bucket(0),
             carrier: "mtn".into(),
-            claimed_by: 1,
+            state: store::QueueState::Claimed(domain::NodeId(1)),
             claimed_until_ms: 0,
             priority: Priority::Bulk,
             due_at_ms: 0,
-            id,
+            id: BatchId(id),
             message: MessageId::new(0, [0; 10]),
             message_due_at_ms: 0,
             kind: BatchKind::First,
@@ -506,7 +506,7 @@ mod tests {
         }
         let mut taken = |enough| {
             let (progress, accounted) = in_flight.progress(&plan, 0, enough);
-            let ids: Vec<i64> = progress.iter().map(|one| one.batch.id).collect();
+            let ids: Vec<i64> = progress.iter().map(|one| one.batch.id.0).collect();
             (ids, accounted, in_flight.has_updates())
         };
         assert_eq!(taken(11), (vec![1, 2], 20, true));
@@ -531,18 +531,18 @@ mod tests {
             let (progress, _) = in_flight.progress(&plan, 0, 100);
             let reported = progress.iter();
             reported
-                .map(|one| (one.batch.id, one.submitted.len()))
+                .map(|one| (one.batch.id.0, one.submitted.len()))
                 .collect()
         };
         submit(&mut in_flight, 0);
         assert_eq!(taken(&mut in_flight), [(1, 1), (2, 1)]);
         submit(&mut in_flight, 1);
-        in_flight.block(1);
+        in_flight.block(BatchId(1));
         assert_eq!(taken(&mut in_flight), [(2, 1)]);
         submit(&mut in_flight, 2);
         assert_eq!(taken(&mut in_flight), [(2, 1)]);
         assert!(!in_flight.has_updates() && !in_flight.is_empty());
-        in_flight.unblock(1);
+        in_flight.unblock(BatchId(1));
         assert_eq!(taken(&mut in_flight), [(1, 2)]);
         assert!(in_flight.is_empty());
     }

@@ -1,6 +1,6 @@
 //! Batches for recipients that are sent again later.
 
-use domain::{Priority, Recipient};
+use domain::{BatchId, Priority, Recipient};
 use std::sync::Arc;
 use store::{Batch, BatchKind};
 
@@ -49,10 +49,10 @@ impl RequeueKind {
 }
 
 impl Requeue {
-    pub(crate) fn batch(self, of: &Batch, recipients: Vec<Recipient>, id: i64) -> Batch {
+    pub(crate) fn batch(self, of: &Batch, recipients: Vec<Recipient>, id: BatchId) -> Batch {
         Batch {
             carrier: self.carrier,
-            claimed_by: store::WAITING,
+            state: store::QueueState::Waiting,
             claimed_until_ms: 0,
             due_at_ms: self.due_at_ms,
             id,

@@ -164,7 +164,7 @@ impl BindSlots {
                 let bind = Bind {
                     carrier,
                     slot,
-                    node: context.node,
+                    node: Some(context.node),
                     bound: false,
                 };
                 BINDS.note(context.store.nodes().free_bind(bind).await);

@@ -142,7 +142,7 @@ async fn release_binds(context: &Context, carrier: &str) {
     let free = async || {
         let binds = context.store.nodes().binds().await?;
         let ours = binds.get(carrier).into_iter().flatten();
-        for bind in ours.filter(|bind| bind.node == context.node) {
+        for bind in ours.filter(|bind| bind.node == Some(context.node)) {
             context.store.nodes().free_bind(bind.clone()).await?;
         }
         Ok(())

@@ -7,8 +7,8 @@ use crate::context::clock::Clock;
 use crate::context::system::System;
 use database::Target;
 use domain::{
-    AccountId, Bucket, DeliveryStatus, Draft, Environment, Gateway, MessageId, Money, Priority,
-    Recipient, Terms, Text,
+    AccountId, BatchId, Bucket, DeliveryStatus, Draft, Environment, Gateway, MessageId, Money,
+    NodeId, Priority, Recipient, Terms, Text,
 };
 use parking_lot::Mutex;
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
 use store::{
     AttemptOutcome, Batch, BatchKind, By, Callback, CallbackRoom, CarrierReport, Ended, Finished,
-    MAX_RECIPIENTS, NewMessage, Progress, Revision, Settled, Store,
+    MAX_RECIPIENTS, NewMessage, Progress, QueueState, Revision, Settled, Store,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -184,7 +184,7 @@ const PATIENT: Timeouts = Timeouts {
 const ACCOUNT: AccountId = AccountId(1);
 /// Another account.
 const OTHER: AccountId = AccountId(2);
-const NODE: i64 = 7;
+const NODE: NodeId = NodeId(7);
 /// The due time of rows that a test claims itself, which its clock never reaches.
 const RESERVED: i64 = NOW + 86_400_000;
 
@@ -194,11 +194,11 @@ fn batches(bucket: Bucket, message: MessageId, recipients: &[Recipient]) -> Vec<
     let batches = batches.map(|(at, recipients)| Batch {
         bucket,
         carrier: "mtn".into(),
-        claimed_by: NODE,
+        state: QueueState::Claimed(NODE),
         claimed_until_ms: RESERVED,
         priority: Priority::Normal,
         due_at_ms: NOW,
-        id: at,
+        id: BatchId(at),
         message,
         message_due_at_ms: NOW,
         kind: BatchKind::First,

@@ -12,7 +12,7 @@ use crate::context::clock::Clock;
 use crate::context::system::System;
 use crate::settings::CallbackSettings;
 use database::Outage;
-use domain::{AccountId, Environment, callback};
+use domain::{AccountId, Environment, NodeId, callback};
 use parking_lot::{Mutex, MutexGuard};
 use std::future::ready;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub(crate) enum Phase {
 pub(crate) struct WebhookWorker {
     pub(crate) store: Store,
     /// The number of this node.
-    pub(crate) node: i64,
+    pub(crate) node: NodeId,
     pub(crate) attempts: Attempts,
     pub(crate) clock: Clock,
     /// Time after which a callback to a failing receiver is given up, milliseconds.
@@ -107,7 +107,7 @@ impl WebhookWorker {
     /// Creates a worker without callbacks.
     pub(crate) fn new(
         store: Store,
-        node: i64,
+        node: NodeId,
         client: Client,
         secrets: Secrets,
         system: System,

@@ -5,6 +5,7 @@
 use crate::context::FAILURE_PAUSE;
 use crate::dispatch::completed::Completed;
 use crate::dispatch::report::{Answers, PendingAck};
+use domain::BatchId;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +48,7 @@ impl Fragment {
     }
 
     /// Returns the id of the first batch of the fragment.
-    fn batch(&self) -> Option<i64> {
+    fn batch(&self) -> Option<BatchId> {
         self.report.progress.first().map(|one| one.batch.id)
     }
 
@@ -175,7 +176,7 @@ mod tests {
                 progress: Vec::new(),
                 receipts: (0..5).map(receipt).collect(),
                 planner: Arc::new(|_| None),
-                node: 1,
+                node: domain::NodeId(1),
                 claimed_until_ms: 6,
                 callback_room: store::CallbackRoom::default(),
                 first_number: 100,

@@ -155,7 +155,7 @@ mod tests {
             progress: Vec::new(),
             receipts: Vec::new(),
             planner: Arc::new(|_| None),
-            node: 1,
+            node: domain::NodeId(1),
             claimed_until_ms: 5 + CLAIM_MS,
             callback_room: CallbackRoom {
                 live: 7,
@@ -186,7 +186,7 @@ mod tests {
             progress: Vec::new(),
             receipts: all.map(receipt).into(),
             planner: Arc::new(|_| None),
-            node: 1,
+            node: domain::NodeId(1),
             claimed_until_ms: 6,
             callback_room: CallbackRoom {
                 live: 7,

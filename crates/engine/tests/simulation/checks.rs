@@ -154,12 +154,12 @@ pub(crate) async fn check_rest(name: &str) -> Vec<String> {
             let orphans = store.queues().orphans(carrier, bucket).await.unwrap();
             let claim = Claim {
                 carrier: carrier.into(),
-                node: 1,
+                node: domain::NodeId(1),
                 now_ms: i64::MAX / 2,
                 until_ms: i64::MAX / 2,
                 recipients: 1_000,
                 priority: Priority::Bulk,
-                next_id: i64::MAX / 2,
+                next_id: domain::BatchId(i64::MAX / 2),
             };
             let waiting = store.claims().claim(claim).await.unwrap();
             if !orphans.is_empty() || !waiting.is_empty() {

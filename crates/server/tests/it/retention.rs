@@ -9,7 +9,8 @@ use domain::{
 use engine::Clock;
 use std::sync::Arc;
 use store::{
-    Accepted, Batch, BatchKind, CarrierReport, Claim, Ended, NewMessage, Progress, Store, WAITING,
+    Accepted, Batch, BatchKind, CarrierReport, Claim, Ended, NewMessage, Progress, QueueState,
+    Store,
 };
 
 const DAY_MS: i64 = 86_400_000;
@@ -26,11 +27,11 @@ fn message(ogene: &Ogene, store: &Store, at_ms: i64) -> NewMessage {
     let batch = Batch {
         bucket: store.bucket_of(account),
         carrier: FORMER.into(),
-        claimed_by: WAITING,
+        state: QueueState::Waiting,
         claimed_until_ms: 0,
         priority: Priority::Normal,
         due_at_ms: at_ms,
-        id: 1,
+        id: domain::BatchId(1),
         message: id,
         message_due_at_ms: at_ms,
         kind: BatchKind::First,
@@ -90,12 +91,12 @@ async fn accept_and_tell(
     assert!(matches!(accepted[..], [Accepted::Yes { .. }]));
     let claim = Claim {
         carrier: FORMER.into(),
-        node: 1,
+        node: domain::NodeId(1),
         now_ms: at_ms,
         until_ms: at_ms,
         recipients: 10,
         priority: Priority::Bulk,
-        next_id: 2,
+        next_id: domain::BatchId(2),
     };
     let claimed = store
         .claims()
@@ -111,7 +112,7 @@ async fn accept_and_tell(
         progress: vec![progress],
         receipts: Vec::new(),
         planner: Arc::new(|_| None),
-        node: 1,
+        node: domain::NodeId(1),
         claimed_until_ms: at_ms,
         callback_room: store::CallbackRoom::default(),
         first_number: 0,

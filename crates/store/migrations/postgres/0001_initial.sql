@@ -204,8 +204,9 @@ create index idempotency_keys_by_time on idempotency_keys (bucket, kept_at_ms);
 
 -- Batches
 
--- The recipients of one message, for one carrier, that are not accounted for. `claimed_by` is 0, or the node that
--- submits them. A claimed recipient without a delivery may have been sent.
+-- The recipients of one message, for one carrier, that are not accounted for. `claimed_by` is the node that
+-- submits them, 0 for none, or -1 while the account may not send. A claimed recipient without a delivery may have been
+-- sent.
 create table batches (
     bucket smallint not null,
     carrier text not null,

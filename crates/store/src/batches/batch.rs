@@ -1,8 +1,9 @@
 //! A batch, its content, and its progress.
 
+use crate::rows::{holder, node};
 use domain::{
-    AccountId, Bucket, DeliveryStatus, Environment, Gateway, Leg, MessageId, Money, Priority,
-    Recipient,
+    AccountId, BatchId, Bucket, DeliveryStatus, Environment, Gateway, Leg, MessageId, Money,
+    NodeId, Priority, Recipient,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,11 +11,39 @@ use std::sync::Arc;
 /// Recipients of a batch at most.
 pub const MAX_RECIPIENTS: usize = 500;
 
-/// The value of `claimed_by` for a waiting batch or callback.
-pub const WAITING: i64 = 0;
+/// The state of a batch in the queue of its carrier.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum QueueState {
+    /// The batch waits for a claim.
+    Waiting,
+    /// The batch waits until its account may send.
+    Held,
+    /// The node has claimed the batch.
+    Claimed(NodeId),
+}
 
-/// The value of `claimed_by` for a batch whose account may not send.
-pub const HELD: i64 = -1;
+/// The stored holder of a held batch.
+const HELD: i64 = -1;
+
+impl QueueState {
+    /// Returns the state of a stored `claimed_by`.
+    pub(crate) fn read(stored: i64) -> Self {
+        match node(stored) {
+            Some(node) => Self::Claimed(node),
+            None if stored == HELD => Self::Held,
+            None => Self::Waiting,
+        }
+    }
+
+    /// Returns the value that is stored as `claimed_by`.
+    pub(crate) fn stored(self) -> i64 {
+        match self {
+            Self::Waiting => holder(None),
+            Self::Held => HELD,
+            Self::Claimed(node) => holder(Some(node)),
+        }
+    }
+}
 
 domain::named_enum! {
     /// The reason for a batch, which decides the recipients that are still sent.
@@ -39,8 +68,8 @@ pub struct Batch {
     pub bucket: Bucket,
     /// The carrier that sends it.
     pub carrier: Arc<str>,
-    /// The node that has claimed it, or [`WAITING`].
-    pub claimed_by: i64,
+    /// The state in the queue of the carrier.
+    pub state: QueueState,
     /// The end of the claim, Unix milliseconds.
     pub claimed_until_ms: i64,
     /// The priority, by which batches are claimed.
@@ -48,7 +77,7 @@ pub struct Batch {
     /// Time from which it may be sent, Unix milliseconds.
     pub due_at_ms: i64,
     /// The number of the batch.
-    pub id: i64,
+    pub id: BatchId,
     /// The message.
     pub message: MessageId,
     /// Time from which the message may be sent, Unix milliseconds. The message stores it, not the

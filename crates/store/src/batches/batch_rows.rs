@@ -1,9 +1,11 @@
 //! The rows of batches.
 
-use super::batch::{Batch, BatchKind, Body, Claimed, Content};
+use super::batch::{Batch, BatchKind, Body, Claimed, Content, QueueState};
 use crate::rows::{due_at_ms, environment, id_bytes, message_id, named};
 use database::{Error, Result, Tx, bulk, by_whole_keys, value};
-use domain::{AccountId, Bucket, Gateway, Leg, Money, Priority, Recipient, recipient_list};
+use domain::{
+    AccountId, BatchId, Bucket, Gateway, Leg, Money, Priority, Recipient, recipient_list,
+};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -17,7 +19,7 @@ pub(crate) async fn insert(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)", "insert into batches (bucket, carrier, claimed_by, priority, due_at_ms, batch_id,
              claimed_until_ms, message_id, kind, leg, tries, suffixed, pages, charge, reserve,
              expires_at_ms, recipients)
-         select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bytea[], $9::text[], $10::bigint[], $11::bigint[], $12::boolean[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bytea[])").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.claimed_by), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id), value(batch.claimed_until_ms), value(id_bytes(&batch.message)), value(batch.kind.as_str()), value(batch.leg.number()), value(batch.tries), value(batch.suffixed), value(batch.pages), value(batch.charge.units()), value(batch.reserve.units()), value(batch.expires_at_ms), value(recipient_list::pack(&batch.recipients))])).await?;
+         select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bytea[], $9::text[], $10::bigint[], $11::bigint[], $12::boolean[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bytea[])").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.state.stored()), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id.0), value(batch.claimed_until_ms), value(id_bytes(&batch.message)), value(batch.kind.as_str()), value(batch.leg.number()), value(batch.tries), value(batch.suffixed), value(batch.pages), value(batch.charge.units()), value(batch.reserve.units()), value(batch.expires_at_ms), value(recipient_list::pack(&batch.recipients))])).await?;
     Ok(())
 }
 
@@ -32,11 +34,11 @@ pub(crate) async fn delete(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
 }
 
 /// Deletes batches, and returns the ids of the ones that existed.
-pub(crate) async fn take(tx: &mut Tx, batches: &[&Batch]) -> Result<HashSet<i64>> {
+pub(crate) async fn take(tx: &mut Tx, batches: &[&Batch]) -> Result<HashSet<BatchId>> {
     let taken = tx.changed_each(by_whole_keys("delete from batches
          where bucket = $1 and carrier = $2 and claimed_by = $3 and priority = $4 and due_at_ms = $5 and batch_id = $6", "delete from batches
          where ", &["bucket", "carrier", "claimed_by", "priority", "due_at_ms", "batch_id"], "
-         returning batch_id").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.claimed_by), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id)]), batches.iter().map(|batch| { (batch.id,) })).await?;
+         returning batch_id").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.state.stored()), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id.0)]), batches.iter().map(|batch| { (batch.id.0,) })).await?;
     let taken = batches.iter().zip(taken).filter(|(_, is_taken)| *is_taken);
     Ok(taken.map(|(batch, _)| batch.id).collect())
 }
@@ -46,7 +48,7 @@ pub(crate) async fn take(tx: &mut Tx, batches: &[&Batch]) -> Result<HashSet<i64>
 pub(crate) async fn shrink(
     tx: &mut Tx,
     batches: &[(&Batch, &[Recipient])],
-) -> Result<HashSet<i64>> {
+) -> Result<HashSet<BatchId>> {
     let changed = tx.changed_each(bulk("update batches set recipients = $7
          where batches.bucket = $1 and batches.carrier = $2
              and batches.claimed_by = $3 and batches.priority = $4
@@ -59,19 +61,19 @@ pub(crate) async fn shrink(
              and batches.recipients <> v.recipients
          returning batches.batch_id").rows(batches, |row| {
             let (batch, remaining) = row;
-            [value(batch.bucket.0), value(&*batch.carrier), value(batch.claimed_by), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id), value(recipient_list::pack(remaining))]
-        }), batches.iter().map(|row| { (row.0.id,) })).await?;
+            [value(batch.bucket.0), value(&*batch.carrier), value(batch.state.stored()), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id.0), value(recipient_list::pack(remaining))]
+        }), batches.iter().map(|row| { (row.0.id.0,) })).await?;
     let changed = batches.iter().zip(changed);
     let changed = changed.filter(|(_, is_changed)| *is_changed);
     Ok(changed.map(|((batch, _), _)| batch.id).collect())
 }
 
-/// Sets the holder of batches, and the end of its claim. It returns how many batches were found as
+/// Sets the state of batches, and the end of a claim. It returns how many batches were found as
 /// given.
 pub(super) async fn mark(
     tx: &mut Tx,
     batches: &[Batch],
-    claimed_by: i64,
+    state: QueueState,
     until_ms: i64,
 ) -> Result<usize> {
     let marked = tx.changed_each(bulk("update batches set claimed_by = $7, claimed_until_ms = $8
@@ -82,7 +84,7 @@ pub(super) async fn mark(
          from v where batches.bucket = v.bucket and batches.carrier = v.carrier
              and batches.claimed_by = v.claimed_by and batches.priority = v.priority
              and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id
-         returning batches.batch_id").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.claimed_by), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id)]).bind(claimed_by).bind(until_ms), batches.iter().map(|batch| { (batch.id,) })).await?;
+         returning batches.batch_id").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.state.stored()), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id.0)]).bind(state.stored()).bind(until_ms), batches.iter().map(|batch| { (batch.id.0,) })).await?;
     Ok(marked.into_iter().filter(|is_marked| *is_marked).count())
 }
 
@@ -163,12 +165,12 @@ impl BatchRow {
         let batch = Batch {
             bucket: Bucket(self.bucket.into()),
             carrier: self.carrier.into(),
-            claimed_by: self.claimed_by,
+            state: QueueState::read(self.claimed_by),
             claimed_until_ms: self.claimed_until_ms,
             priority: Priority::from_rank(self.priority)
                 .ok_or_else(|| Error::Unreadable(format!("the priority {}", self.priority)))?,
             due_at_ms: self.due_at_ms,
-            id: self.batch_id,
+            id: BatchId(self.batch_id),
             message,
             message_due_at_ms: due_at_ms(message, self.message_due_at_ms),
             kind: named(BatchKind::from_name, &self.kind)?,

@@ -1,6 +1,6 @@
 //! Claims of due batches, and their release.
 
-use super::batch::{Batch, BatchKind, Body, Claimed, HELD, WAITING};
+use super::batch::{Batch, BatchKind, Body, Claimed, QueueState};
 use super::batch_rows::{
     BatchRow, MAX_BATCHES, delete, insert, mark, select_batches, shrink, take,
 };
@@ -10,7 +10,7 @@ use crate::deliveries::delivery_rows::{set_leg, stored};
 use crate::deliveries::settle;
 use crate::messages::recipient_texts;
 use database::{Change, Db, Outage, Result, Tx, locking, query};
-use domain::{Bucket, Delivery, Leg, Priority, Recipient};
+use domain::{BatchId, Bucket, Delivery, Leg, NodeId, Priority, Recipient};
 use std::sync::Arc;
 
 /// Batches that a claim reads first. The batches of a campaign soon fill a window. Further rows are
@@ -26,7 +26,7 @@ pub struct Claim {
     /// The carrier.
     pub carrier: Arc<str>,
     /// The node that claims.
-    pub node: i64,
+    pub node: NodeId,
     /// Now, Unix milliseconds.
     pub now_ms: i64,
     /// The end of the claim, Unix milliseconds.
@@ -36,7 +36,7 @@ pub struct Claim {
     /// The least urgent priority that is claimed.
     pub priority: Priority,
     /// The first of [`Claims::split_ids`] ids, for the remainders of split batches.
-    pub next_id: i64,
+    pub next_id: BatchId,
 }
 
 impl Claim {
@@ -89,10 +89,10 @@ impl Change for ClaimBatches {
                 )
                 .bind(batch.bucket.0)
                 .bind(&*batch.carrier)
-                .bind(batch.claimed_by)
+                .bind(batch.state.stored())
                 .bind(batch.priority.rank())
                 .bind(batch.due_at_ms)
-                .bind(batch.id),
+                .bind(batch.id.0),
             )
             .await?;
         Ok(found.is_some())
@@ -142,6 +142,7 @@ impl ClaimBatches {
         found: Vec<(Claimed, bool)>,
         room: &mut usize,
     ) -> Result<Vec<Claimed>> {
+        let state = QueueState::Claimed(self.claim.node);
         let (mut waiting, mut taken, mut held) = (Vec::new(), Vec::new(), Vec::new());
         for (mut claimed, is_held) in found {
             if is_held {
@@ -163,12 +164,12 @@ impl ClaimBatches {
             }
             *room -= claimed.batch.recipients.len();
             waiting.push(claimed.batch.clone());
-            claimed.batch.claimed_by = self.claim.node;
+            claimed.batch.state = state;
             claimed.batch.claimed_until_ms = self.claim.until_ms;
             taken.push(claimed);
         }
-        mark(tx, &waiting, self.claim.node, self.claim.until_ms).await?;
-        mark(tx, &held, HELD, 0).await?;
+        mark(tx, &waiting, state, self.claim.until_ms).await?;
+        mark(tx, &held, QueueState::Held, 0).await?;
         Ok(taken)
     }
 }
@@ -262,7 +263,7 @@ impl Change for Release {
                 // The faults are counted for one carrier.
                 let stays = *carrier == batch.carrier;
                 Batch {
-                    claimed_by: WAITING,
+                    state: QueueState::Waiting,
                     claimed_until_ms: 0,
                     due_at_ms: self.due_at_ms,
                     carrier: Arc::clone(carrier),
@@ -297,7 +298,7 @@ impl Claims<'_> {
         }
         let mut claimed: Vec<Claimed> = Vec::new();
         let due = self.due_buckets(&claim).await?;
-        for (next_id, (priority, bucket)) in (claim.next_id..).zip(due) {
+        for (next_id, (priority, bucket)) in (claim.next_id.0..).zip(due) {
             let taken: usize = claimed.iter().map(|one| one.batch.recipients.len()).sum();
             let room = claim.recipients.saturating_sub(taken);
             if room == 0 {
@@ -306,7 +307,7 @@ impl Claims<'_> {
             let claim = Claim {
                 recipients: room,
                 priority,
-                next_id,
+                next_id: BatchId(next_id),
                 ..claim.clone()
             };
             match self.db.change(ClaimBatches { claim, bucket }).await {
@@ -337,7 +338,7 @@ impl Claims<'_> {
                     }
                 }
             }
-            let turn = claim.next_id;
+            let turn = claim.next_id.0;
             due.sort_by_key(|&(priority, bucket)| (priority, (bucket.0 + turn).rem_euclid(16)));
             Ok(due)
         })

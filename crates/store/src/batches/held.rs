@@ -1,7 +1,7 @@
 //! Held batches, whose accounts may not send. They lie apart from waiting batches, so that claims
 //! need not skip them. A claim that finds one among the waiting batches moves it.
 
-use super::batch::{Batch, BatchKind, Claimed, HELD, Progress, WAITING};
+use super::batch::{Batch, BatchKind, Claimed, Progress, QueueState};
 use super::batch_rows::{BatchRow, mark, select_batches, take};
 use super::claim::wanted;
 use super::queue::Queues;
@@ -23,7 +23,7 @@ const MAX_CANCELLED: usize = 1_000;
 /// A move of batches between the waiting and the held ones.
 struct Move {
     batches: Vec<Batch>,
-    to: i64,
+    to: QueueState,
     /// The account. A batch is moved only while the account's hold asks for it.
     account: AccountId,
 }
@@ -34,7 +34,7 @@ impl Change for Move {
 
     async fn apply(&self, tx: &mut Tx) -> Result<usize> {
         let goes_out = holds::of(tx, self.account).await? == Queued::Send;
-        if goes_out != (self.to == WAITING) {
+        if goes_out != (self.to == QueueState::Waiting) {
             return Ok(0);
         }
         mark(tx, &self.batches, self.to, 0).await
@@ -67,7 +67,7 @@ impl Change for Cancel {
                 query(sql)
                     .bind(self.bucket.0)
                     .bind(&*self.carrier)
-                    .bind(HELD)
+                    .bind(QueueState::Held.stored())
                     .bind(self.account.0)
                     .bind(STEP / 4),
             )
@@ -114,7 +114,7 @@ impl Cancel {
         let context = SettleContext {
             now_ms: self.now_ms,
             planner: Arc::new(|_| None),
-            node: 0,
+            node: None,
             claimed_until_ms: 0,
             callback_room: CallbackRoom::default(),
         };
@@ -138,10 +138,12 @@ impl HeldBatches<'_> {
         let bucket = Buckets::of(self.db).account(account);
         let queued = holds::all(self.db).await?.remove(&account);
         if queued.is_none() {
-            self.move_all(bucket, account, HELD, WAITING).await?;
+            self.move_all(bucket, account, QueueState::Held, QueueState::Waiting)
+                .await?;
             return Ok(Settled::default());
         }
-        self.move_all(bucket, account, WAITING, HELD).await?;
+        self.move_all(bucket, account, QueueState::Waiting, QueueState::Held)
+            .await?;
         if queued == Some(Queued::Cancel) {
             return self.cancel(bucket, account, now_ms).await;
         }
@@ -159,7 +161,10 @@ impl HeldBatches<'_> {
         let holds = holds::all(self.db).await?;
         for account in held {
             match holds.get(&account) {
-                None => self.move_all(bucket, account, HELD, WAITING).await?,
+                None => {
+                    self.move_all(bucket, account, QueueState::Held, QueueState::Waiting)
+                        .await?;
+                }
                 Some(Queued::Cancel) => {
                     settled.join(self.cancel(bucket, account, now_ms).await?);
                 }
@@ -183,7 +188,7 @@ impl HeldBatches<'_> {
                     )
                     .bind(bucket.0)
                     .bind(&carrier)
-                    .bind(HELD),
+                    .bind(QueueState::Held.stored()),
                 )
                 .await?;
             accounts.extend(held.into_iter().map(AccountId));
@@ -194,7 +199,13 @@ impl HeldBatches<'_> {
     }
 
     /// Moves all batches of an account from waiting to held, or back, in steps.
-    async fn move_all(self, bucket: Bucket, account: AccountId, from: i64, to: i64) -> Result<()> {
+    async fn move_all(
+        self,
+        bucket: Bucket,
+        account: AccountId,
+        from: QueueState,
+        to: QueueState,
+    ) -> Result<()> {
         for carrier in self.carriers(bucket).await? {
             for &priority in &Priority::ALL {
                 let mut behind = Some((i64::MIN, i64::MIN));
@@ -220,7 +231,7 @@ impl HeldBatches<'_> {
     /// step.
     async fn step_of(
         self,
-        (bucket, carrier, claimed_by, priority): (Bucket, &str, i64, Priority),
+        (bucket, carrier, state, priority): (Bucket, &str, QueueState, Priority),
         account: AccountId,
         after: (i64, i64),
     ) -> Result<(Vec<Batch>, Option<(i64, i64)>)> {
@@ -235,7 +246,7 @@ impl HeldBatches<'_> {
                 query(sql)
                     .bind(bucket.0)
                     .bind(carrier)
-                    .bind(claimed_by)
+                    .bind(state.stored())
                     .bind(priority.rank())
                     .bind(after.0)
                     .bind(after.1)

@@ -4,7 +4,9 @@
 //! across machines. A claim by a node without a row here has no holder any more.
 
 use super::hints::{self, Hints};
+use crate::rows::{self, holder};
 use database::{Change, Db, Result, Tx, bulk, locking, query, value};
+use domain::NodeId;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -12,7 +14,7 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct NodeBeat {
     /// The number of the node.
-    pub node: i64,
+    pub node: NodeId,
     /// The count of its beats.
     pub beat: i64,
 }
@@ -24,14 +26,14 @@ pub struct Bind {
     pub carrier: String,
     /// The number of the connection, from 1.
     pub slot: i64,
-    /// The node that holds it. A node without a beat holds nothing.
-    pub node: i64,
+    /// The node that holds it, if any does. A node without a beat holds nothing.
+    pub node: Option<NodeId>,
     /// `true` if its holder reported it as bound.
     pub bound: bool,
 }
 
 struct Beat {
-    node: i64,
+    node: NodeId,
     name: String,
     alone: bool,
 }
@@ -42,15 +44,15 @@ impl Change for Beat {
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         if self.alone {
-            tx.execute(query("delete from nodes where node <> $1").bind(self.node))
+            tx.execute(query("delete from nodes where node <> $1").bind(self.node.0))
                 .await?;
         }
         let raised = tx
-            .execute(query("update nodes set beat = beat + 1 where node = $1").bind(self.node))
+            .execute(query("update nodes set beat = beat + 1 where node = $1").bind(self.node.0))
             .await?;
         if raised == 0 {
             tx.execute(query("insert into nodes (node, name, beat) values ($1, $2, 0) on conflict do nothing")
-            .bind(self.node)
+            .bind(self.node.0)
             .bind(&self.name)).await?;
         }
         Ok(raised == 1)
@@ -68,7 +70,7 @@ impl Change for Bury {
         let gone = tx
             .execute(
                 query("delete from nodes where node = $1 and beat = $2")
-                    .bind(self.dead.node)
+                    .bind(self.dead.node.0)
                     .bind(self.dead.beat),
             )
             .await?;
@@ -77,7 +79,7 @@ impl Change for Bury {
 }
 
 struct Leave {
-    node: i64,
+    node: NodeId,
 }
 
 impl Change for Leave {
@@ -88,7 +90,7 @@ impl Change for Leave {
             "update binds set node = 0, bound = false where node = $1",
             "delete from nodes where node = $1",
         ] {
-            tx.execute(query(sql).bind(self.node)).await?;
+            tx.execute(query(sql).bind(self.node.0)).await?;
         }
         Ok(())
     }
@@ -96,7 +98,7 @@ impl Change for Leave {
 
 struct TakeBinds {
     carrier: Arc<str>,
-    node: i64,
+    node: NodeId,
     slots: i64,
     most: usize,
 }
@@ -106,7 +108,7 @@ impl Change for TakeBinds {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let slots: Vec<i64> = (1..=self.slots).collect();
-        tx.execute_each(bulk("insert into binds (carrier, slot, node) values ($1, $2, $3) on conflict do nothing", "insert into binds (carrier, slot, node) select * from unnest($1::text[], $2::bigint[], $3::bigint[]) on conflict do nothing").rows(&slots, |slot| [value(&*self.carrier), value(*slot), value(0_i64)])).await?;
+        tx.execute_each(bulk("insert into binds (carrier, slot, node) values ($1, $2, $3) on conflict do nothing", "insert into binds (carrier, slot, node) select * from unnest($1::text[], $2::bigint[], $3::bigint[]) on conflict do nothing").rows(&slots, |slot| [value(&*self.carrier), value(*slot), value(holder(None))])).await?;
         let sql = locking!(
             "select slot, node, case when node in (select n.node from nodes n) then 1 else 0 end
              from binds where carrier = $1 and slot <= $2 order by slot";
@@ -117,15 +119,15 @@ impl Change for TakeBinds {
             .await?;
         let held = rows
             .iter()
-            .filter(|(_, node, _)| *node == self.node)
+            .filter(|(_, node, _)| *node == self.node.0)
             .count();
         let free = rows
             .iter()
-            .filter(|(_, node, alive)| *node != self.node && *alive == 0);
+            .filter(|(_, node, alive)| *node != self.node.0 && *alive == 0);
         for (slot, ..) in free.take(self.most.saturating_sub(held)) {
             tx.execute(
                 query("update binds set node = $1, bound = false where carrier = $2 and slot = $3")
-                    .bind(self.node)
+                    .bind(self.node.0)
                     .bind(&*self.carrier)
                     .bind(*slot),
             )
@@ -138,7 +140,7 @@ impl Change for TakeBinds {
 struct SetBind {
     bind: Bind,
     /// The new holder.
-    holder: i64,
+    holder: Option<NodeId>,
 }
 
 impl Change for SetBind {
@@ -146,11 +148,11 @@ impl Change for SetBind {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         tx.execute(query("update binds set node = $1, bound = $2 where carrier = $3 and slot = $4 and node = $5")
-        .bind(self.holder)
+        .bind(holder(self.holder))
         .bind(self.bind.bound)
         .bind(&self.bind.carrier)
         .bind(self.bind.slot)
-        .bind(self.bind.node)).await.map(drop)
+        .bind(holder(self.bind.node))).await.map(drop)
     }
 }
 
@@ -165,7 +167,7 @@ pub struct Nodes<'s> {
 impl Nodes<'_> {
     /// Raises the beat of a node, and adds the node if it is unknown. It returns `true` if the node
     /// was known. On SQLite, where there can be no other node, all others are removed.
-    pub async fn beat(self, node: i64, name: &str) -> Result<bool> {
+    pub async fn beat(self, node: NodeId, name: &str) -> Result<bool> {
         let beat = Beat {
             node,
             name: name.to_owned(),
@@ -182,7 +184,10 @@ impl Nodes<'_> {
             .await?;
         Ok(rows
             .into_iter()
-            .map(|(node, beat)| NodeBeat { node, beat })
+            .map(|(node, beat)| NodeBeat {
+                node: NodeId(node),
+                beat,
+            })
             .collect())
     }
 
@@ -192,7 +197,7 @@ impl Nodes<'_> {
     }
 
     /// Removes a node that ends, and frees its connections.
-    pub async fn leave(self, node: i64) -> Result<()> {
+    pub async fn leave(self, node: NodeId) -> Result<()> {
         self.db.change(Leave { node }).await
     }
 
@@ -200,7 +205,7 @@ impl Nodes<'_> {
     pub async fn take_binds(
         self,
         carrier: &Arc<str>,
-        node: i64,
+        node: NodeId,
         slots: usize,
         most: usize,
     ) -> Result<()> {
@@ -219,7 +224,7 @@ impl Nodes<'_> {
             bound: false,
             ..bind
         };
-        self.db.change(SetBind { bind, holder: 0 }).await
+        self.db.change(SetBind { bind, holder: None }).await
     }
 
     /// Records the bound state of a connection that this node holds.
@@ -241,7 +246,7 @@ impl Nodes<'_> {
             binds.entry(carrier.clone()).or_default().push(Bind {
                 carrier,
                 slot,
-                node,
+                node: rows::node(node),
                 bound,
             });
         }

@@ -2,15 +2,14 @@
 
 use super::event::{CLAIMED, Callback, CallbackRow, DUE, are_claimed, insert_as, take};
 use super::origins::OriginKey;
-use crate::batches::batch::WAITING;
 use database::{Change, Result, Tx, locking, query};
-use domain::{Bucket, Environment};
+use domain::{Bucket, Environment, NodeId};
 
 pub(super) struct ClaimCallbacks {
     pub(super) of: OriginKey,
     pub(super) now_ms: i64,
     pub(super) limit: i64,
-    pub(super) node: i64,
+    pub(super) node: NodeId,
     pub(super) until_ms: i64,
 }
 
@@ -48,8 +47,8 @@ impl Change for ClaimCallbacks {
             .map(CallbackRow::callback)
             .collect::<Result<_>>()?;
         let all: Vec<&Callback> = callbacks.iter().collect();
-        take(tx, &all, DUE, WAITING).await?;
-        insert_as(tx, &all, CLAIMED, (self.node, self.until_ms)).await?;
+        take(tx, &all, DUE, None).await?;
+        insert_as(tx, &all, CLAIMED, Some((self.node, self.until_ms))).await?;
         Ok(callbacks)
     }
 

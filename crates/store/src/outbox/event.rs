@@ -1,8 +1,10 @@
 //! Events in the outbox, and their rows.
 
-use crate::rows::{environment, id_bytes, message_id, named, number, recipient};
+use crate::rows::{environment, holder, id_bytes, message_id, named, number, recipient};
 use database::{Result, Tx, bulk, by_whole_keys, query, value};
-use domain::{AccountId, Bucket, DeliveryStatus, Environment, EventId, MessageId, Recipient};
+use domain::{
+    AccountId, Bucket, DeliveryStatus, Environment, EventId, MessageId, NodeId, Recipient,
+};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -129,24 +131,20 @@ pub const CALLBACK_STATES: [&str; 3] = [DUE, CLAIMED, DEAD];
 pub(crate) async fn insert(
     tx: &mut Tx,
     callbacks: &[Callback],
-    claimed: Option<(i64, i64)>,
+    claimed: Option<(NodeId, i64)>,
 ) -> Result<()> {
     let state = if claimed.is_some() { CLAIMED } else { DUE };
-    insert_as(
-        tx,
-        &callbacks.iter().collect::<Vec<_>>(),
-        state,
-        claimed.unwrap_or_default(),
-    )
-    .await
+    insert_as(tx, &callbacks.iter().collect::<Vec<_>>(), state, claimed).await
 }
 
 pub(super) async fn insert_as(
     tx: &mut Tx,
     callbacks: &[&Callback],
     state: &str,
-    (node, until_ms): (i64, i64),
+    claimed: Option<(NodeId, i64)>,
 ) -> Result<()> {
+    let node = holder(claimed.map(|(node, _)| node));
+    let until_ms = claimed.map_or(0, |(_, until_ms)| until_ms);
     tx.execute_each(bulk("insert into outbox (bucket, state, account_id, sandbox, destination, due_at_ms, event_id, kind,
              subject, recipient, payload, attempts, claimed_by, claimed_until_ms)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) on conflict do nothing", "insert into outbox (bucket, state, account_id, sandbox, destination, due_at_ms, event_id, kind,
@@ -157,7 +155,7 @@ pub(super) async fn insert_as(
 
 /// Returns `true` if callbacks that were claimed together are still claimed by that node, and
 /// `false` if there are none.
-pub(crate) async fn are_claimed(tx: &mut Tx, callbacks: &[Callback], node: i64) -> Result<bool> {
+pub(crate) async fn are_claimed(tx: &mut Tx, callbacks: &[Callback], node: NodeId) -> Result<bool> {
     let Some(first) = callbacks.first() else {
         return Ok(false);
     };
@@ -175,24 +173,24 @@ pub(crate) async fn are_claimed(tx: &mut Tx, callbacks: &[Callback], node: i64) 
             .bind(&first.origin)
             .bind(first.due_at_ms)
             .bind(first.event_id().as_bytes())
-            .bind(node),
+            .bind(node.0),
         )
         .await?;
     Ok(found.is_some())
 }
 
-/// Deletes callbacks that are in this state and claimed by that node. Returns the deleted ones.
+/// Deletes callbacks that are in this state and claimed by that node, or by nobody. Returns the deleted ones.
 pub(super) async fn take(
     tx: &mut Tx,
     callbacks: &[&Callback],
     state: &str,
-    node: i64,
+    node: Option<NodeId>,
 ) -> Result<HashSet<EventId>> {
     let taken = tx.changed_each(by_whole_keys("delete from outbox
          where bucket = $1 and state = $2 and account_id = $3 and sandbox = $4 and destination = $5 and due_at_ms = $6 and event_id = $7
              and claimed_by = $8", "delete from outbox
          where ", &["bucket", "state", "account_id", "sandbox", "destination", "due_at_ms", "event_id", "claimed_by"], "
-         returning event_id").rows(callbacks, |callback| [value(callback.bucket.0), value(state), value(callback.account.0), value(callback.is_sandbox()), value(&callback.origin), value(callback.due_at_ms), value(callback.event_id().as_bytes().to_vec()), value(node)]), callbacks.iter().map(|callback| { (callback.event_id().as_bytes().to_vec(),) })).await?;
+         returning event_id").rows(callbacks, |callback| [value(callback.bucket.0), value(state), value(callback.account.0), value(callback.is_sandbox()), value(&callback.origin), value(callback.due_at_ms), value(callback.event_id().as_bytes().to_vec()), value(holder(node))]), callbacks.iter().map(|callback| { (callback.event_id().as_bytes().to_vec(),) })).await?;
     let taken = callbacks
         .iter()
         .zip(taken)

@@ -6,9 +6,10 @@ use super::event::{
 };
 use crate::rows::id_bytes;
 use database::{Change, Result, Tx, query};
+use domain::NodeId;
 
 pub(super) struct FinishCallbacks {
-    pub(super) node: i64,
+    pub(super) node: NodeId,
     pub(super) outcomes: Vec<AttemptOutcome>,
 }
 
@@ -25,7 +26,7 @@ impl Change for FinishCallbacks {
             .collect();
         // A callback that was released meanwhile waits, or another node has claimed or finished it.
         // To store it here too would duplicate it.
-        let held = take(tx, &all, CLAIMED, self.node).await?;
+        let held = take(tx, &all, CLAIMED, Some(self.node)).await?;
         let (mut due, mut dead) = (Vec::new(), Vec::new());
         for outcome in &self.outcomes {
             let (callback, finished) = (&outcome.callback, &outcome.finished);
@@ -50,7 +51,7 @@ impl Change for FinishCallbacks {
             }
         }
         insert(tx, &due, None).await?;
-        insert_as(tx, &dead.iter().collect::<Vec<_>>(), DEAD, (0, 0)).await?;
+        insert_as(tx, &dead.iter().collect::<Vec<_>>(), DEAD, None).await?;
         for outcome in &self.outcomes {
             if outcome.finished == Finished::EndMessage {
                 end_message(tx, &outcome.callback).await?;

@@ -189,7 +189,7 @@ async fn give_up(
     let context = SettleContext {
         now_ms: expiry.now_ms,
         planner: expiry.planner.clone(),
-        node: 0,
+        node: None,
         claimed_until_ms: 0,
         callback_room: settle::CallbackRoom::default(),
     };

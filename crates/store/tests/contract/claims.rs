@@ -1,9 +1,9 @@
 //! Claims: what a node takes in hand, and what becomes of it.
 
-use domain::{DeliveryStatus, Environment, Gateway, Priority, Recipient};
+use domain::{BatchId, DeliveryStatus, Environment, Gateway, NodeId, Priority, Recipient};
 use std::collections::HashSet;
 use std::sync::Arc;
-use store::{Accepted, Batch, BatchKind, Claim, Claimed, Progress, WAITING};
+use store::{Accepted, Batch, BatchKind, Claim, Claimed, Progress, QueueState};
 use storekit::{
     CARRIER, Kit, NOW, OTHER_CARRIER, Sending, claim, delivered, number, refused, report, sending,
     taken, twins,
@@ -71,7 +71,7 @@ async fn claims_take_the_most_urgent_first(kit: &Kit) {
     assert!(
         claimed
             .iter()
-            .all(|claimed| claimed.batch.claimed_by == storekit::NODE)
+            .all(|claimed| claimed.batch.state == QueueState::Claimed(storekit::NODE))
     );
 }
 
@@ -175,7 +175,7 @@ async fn batches_that_one_claim_splits_have_ids_of_their_own(kit: &Kit) {
     };
     let done = kit.accept_and_claim(&again.message(&kit.store)).await;
     let batch = Batch {
-        claimed_by: WAITING,
+        state: QueueState::Waiting,
         due_at_ms: NOW - 1,
         kind: BatchKind::Again,
         ..done[0].batch.clone()
@@ -195,9 +195,10 @@ async fn batches_that_one_claim_splits_have_ids_of_their_own(kit: &Kit) {
         send(kit, &sending).await;
     }
     let claim = claim(3);
-    let ids = claim.next_id..claim.next_id + i64::try_from(kit.store.claims().split_ids()).unwrap();
+    let BatchId(next_id) = claim.next_id;
+    let ids = next_id..next_id + i64::try_from(kit.store.claims().split_ids()).unwrap();
     let claimed = kit.store.claims().claim(claim).await.unwrap();
-    let in_hand: HashSet<i64> = claimed.iter().map(|one| one.batch.id).collect();
+    let in_hand: HashSet<i64> = claimed.iter().map(|one| one.batch.id.0).collect();
     assert_eq!(in_hand.len(), claimed.len());
     let waiting = "select batch_id from batches where claimed_by = 0";
     let split = kit.numbers(waiting).await;
@@ -225,7 +226,7 @@ async fn two_claims_never_give_the_same_recipient(kit: &Kit) {
         .await;
     }
     let mut tasks = tokio::task::JoinSet::new();
-    for node in 1..=8 {
+    for node in (1..=8).map(NodeId) {
         let store = kit.store.clone();
         tasks.spawn(async move {
             let mut mine = Vec::new();
@@ -238,7 +239,11 @@ async fn two_claims_never_give_the_same_recipient(kit: &Kit) {
                 if found.is_empty() {
                     return mine;
                 }
-                assert!(found.iter().all(|claimed| claimed.batch.claimed_by == node));
+                assert!(
+                    found
+                        .iter()
+                        .all(|claimed| claimed.batch.state == QueueState::Claimed(node))
+                );
                 mine.extend(numbers(&found));
             }
         });
@@ -265,7 +270,7 @@ async fn a_claimed_batch_tells_what_it_says(kit: &Kit) {
     let body = message.draft.text.as_str().to_owned();
     assert_eq!(claimed.content.body, store::Body::Shared(body));
     let wanted = Batch {
-        claimed_by: storekit::NODE,
+        state: QueueState::Claimed(storekit::NODE),
         claimed_until_ms: claimed.batch.claimed_until_ms,
         ..message.batches[0].clone()
     };
@@ -318,7 +323,7 @@ async fn a_batch_that_another_node_has_is_not_given_back(kit: &Kit) {
         .await
         .unwrap();
     let other = Claim {
-        node: storekit::NODE + 1,
+        node: NodeId(8),
         now_ms: NOW + 1,
         ..claim(10)
     };
@@ -388,7 +393,7 @@ async fn what_is_claimed_shrinks_to_what_is_left(kit: &Kit) {
 
 async fn batches_of_nodes_that_are_gone_are_found(kit: &Kit) {
     let base = sending(kit.account(100).await);
-    for node in [1, 2] {
+    for node in [1, 2].map(NodeId) {
         send(kit, &base).await;
         kit.store
             .claims()
@@ -396,15 +401,15 @@ async fn batches_of_nodes_that_are_gone_are_found(kit: &Kit) {
             .await
             .unwrap();
     }
-    kit.store.nodes().beat(1, "alive").await.unwrap();
+    kit.store.nodes().beat(NodeId(1), "alive").await.unwrap();
     send(kit, &base).await;
     let others = kit.orphans(CARRIER).await;
     assert_eq!(
         others
             .iter()
-            .map(|other| other.batch.claimed_by)
+            .map(|other| other.batch.state)
             .collect::<Vec<_>>(),
-        [2]
+        [QueueState::Claimed(NodeId(2))]
     );
     assert!(kit.orphans("glo").await.is_empty());
     kit.store

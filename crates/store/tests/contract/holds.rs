@@ -1,8 +1,8 @@
 //! The queue of an account that may not send: the operator holds, cancels or releases it.
 
-use domain::{AccountId, AccountStatus, DeliveryStatus, Queued, Refusal};
+use domain::{AccountId, AccountStatus, BatchId, DeliveryStatus, Queued, Refusal};
 use std::time::{Duration, Instant};
-use store::{Accepted, HELD, NewMessage, Settled, WAITING};
+use store::{Accepted, NewMessage, Settled};
 use storekit::{
     Kit, NOW, OTHER_CARRIER, Sending, by, claim, fresh, naira, put_back, report, sending, taken,
     twins,
@@ -49,6 +49,10 @@ async fn accepted(kit: &Kit, sending: &Sending) -> NewMessage {
 }
 
 /// How many batches are marked like that.
+/// The stored holders of a batch that is held, and of one that waits.
+const HELD: i64 = -1;
+const WAITING: i64 = 0;
+
 async fn marked(kit: &Kit, claimed_by: i64) -> i64 {
     let sql = format!("select count(*) from batches where claimed_by = {claimed_by}");
     kit.numbers(&sql).await[0]
@@ -249,7 +253,7 @@ async fn a_recipient_is_either_sent_or_refunded_when_both_race(kit: &Kit) {
         let claims = async {
             let mut claimed = Vec::new();
             for _ in 0..4 {
-                let next_id = fresh() * 1_000_000;
+                let next_id = BatchId(fresh() * 1_000_000);
                 let some = store::Claim {
                     next_id,
                     ..claim(3)

@@ -328,7 +328,7 @@ async fn a_second_leg_never_submitted_gives_the_reserve_back(kit: &Kit) {
     assert_eq!(kit.statuses(&message).await, [Some(DeliveryStatus::Sent)]);
     let late = kit.late_batches(NOW + 3_600_000).await;
     let unsent = Claim {
-        node: 3,
+        node: domain::NodeId(3),
         ..claim(0)
     };
     assert!(kit.store.claims().claim(unsent).await.unwrap().is_empty());

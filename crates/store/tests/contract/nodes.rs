@@ -1,6 +1,6 @@
 //! Several nodes on one database: what one loses, another has.
 
-use domain::{Bucket, DeliveryStatus};
+use domain::{Bucket, DeliveryStatus, NodeId};
 use std::sync::Arc;
 use store::{Bind, Claim, Ended, Settled};
 use storekit::{
@@ -205,15 +205,15 @@ async fn a_receipt_beside_its_response_is_not_missed(kit: &Kit) {
 
 async fn a_node_lives_until_it_is_buried_or_leaves(kit: &Kit) {
     assert!(
-        !kit.store.nodes().beat(1, "one").await.unwrap(),
+        !kit.store.nodes().beat(NodeId(1), "one").await.unwrap(),
         "it was unknown"
     );
-    assert!(kit.store.nodes().beat(1, "one").await.unwrap());
+    assert!(kit.store.nodes().beat(NodeId(1), "one").await.unwrap());
     let [seen] = kit.store.nodes().all().await.unwrap()[..] else {
         unreachable!()
     };
-    assert_eq!((seen.node, seen.beat), (1, 1));
-    kit.store.nodes().beat(1, "one").await.unwrap();
+    assert_eq!((seen.node, seen.beat), (NodeId(1), 1));
+    kit.store.nodes().beat(NodeId(1), "one").await.unwrap();
     assert!(
         !kit.store.nodes().remove_dead(seen).await.unwrap(),
         "it has a new beat"
@@ -223,17 +223,20 @@ async fn a_node_lives_until_it_is_buried_or_leaves(kit: &Kit) {
     };
     assert!(kit.store.nodes().remove_dead(seen).await.unwrap());
     assert!(
-        !kit.store.nodes().beat(1, "one").await.unwrap(),
+        !kit.store.nodes().beat(NodeId(1), "one").await.unwrap(),
         "it was buried"
     );
-    kit.store.nodes().leave(1).await.unwrap();
+    kit.store.nodes().leave(NodeId(1)).await.unwrap();
     assert_eq!(kit.store.nodes().all().await.unwrap(), []);
 }
 
 /// Who holds which connection of the carrier.
 async fn holders(kit: &Kit) -> Vec<i64> {
     let binds = kit.store.nodes().binds().await.unwrap();
-    binds[CARRIER].iter().map(|bind| bind.node).collect()
+    binds[CARRIER]
+        .iter()
+        .filter_map(|bind| Some(bind.node?.0))
+        .collect()
 }
 
 async fn connections_are_held_by_one_node_at_a_time(kit: &Kit) {
@@ -242,11 +245,11 @@ async fn connections_are_held_by_one_node_at_a_time(kit: &Kit) {
         return;
     }
     let carrier = std::sync::Arc::from(CARRIER);
-    for node in [1, 2, 3] {
+    for node in [1, 2, 3].map(NodeId) {
         kit.store.nodes().beat(node, "node").await.unwrap();
     }
     let mut tasks = tokio::task::JoinSet::new();
-    for node in [1, 2, 3] {
+    for node in [1, 2, 3].map(NodeId) {
         let (store, carrier) = (kit.store.clone(), std::sync::Arc::clone(&carrier));
         tasks.spawn(async move {
             store
@@ -262,7 +265,7 @@ async fn connections_are_held_by_one_node_at_a_time(kit: &Kit) {
     assert_eq!(held, [1, 1, 2, 2, 3, 3]);
     kit.store
         .nodes()
-        .take_binds(&carrier, 1, 6, 6)
+        .take_binds(&carrier, NodeId(1), 6, 6)
         .await
         .unwrap();
     assert_eq!(
@@ -270,11 +273,14 @@ async fn connections_are_held_by_one_node_at_a_time(kit: &Kit) {
         2
     );
     let binds = kit.store.nodes().binds().await.unwrap();
-    let given = binds[CARRIER].iter().find(|bind| bind.node == 2).unwrap();
+    let given = binds[CARRIER]
+        .iter()
+        .find(|bind| bind.node == Some(NodeId(2)))
+        .unwrap();
     kit.store.nodes().free_bind(given.clone()).await.unwrap();
     kit.store
         .nodes()
-        .take_binds(&carrier, 1, 6, 6)
+        .take_binds(&carrier, NodeId(1), 6, 6)
         .await
         .unwrap();
     assert_eq!(
@@ -293,22 +299,22 @@ async fn connections_are_held_by_one_node_at_a_time(kit: &Kit) {
 
 async fn connections_of_a_dead_node_are_free(kit: &Kit) {
     let carrier = std::sync::Arc::from(CARRIER);
-    kit.store.nodes().beat(1, "dead").await.unwrap();
+    kit.store.nodes().beat(NodeId(1), "dead").await.unwrap();
     kit.store
         .nodes()
-        .take_binds(&carrier, 1, 2, 2)
+        .take_binds(&carrier, NodeId(1), 2, 2)
         .await
         .unwrap();
-    kit.store.nodes().leave(1).await.unwrap();
+    kit.store.nodes().leave(NodeId(1)).await.unwrap();
     kit.store
         .nodes()
-        .take_binds(&carrier, 9, 2, 1)
+        .take_binds(&carrier, NodeId(9), 2, 1)
         .await
         .unwrap();
-    kit.store.nodes().beat(2, "alive").await.unwrap();
+    kit.store.nodes().beat(NodeId(2), "alive").await.unwrap();
     kit.store
         .nodes()
-        .take_binds(&carrier, 2, 2, 2)
+        .take_binds(&carrier, NodeId(2), 2, 2)
         .await
         .unwrap();
     assert_eq!(holders(kit).await, [2, 2]);

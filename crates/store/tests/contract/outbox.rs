@@ -1,6 +1,6 @@
 //! Callbacks: made with an outcome, claimed, finished.
 
-use domain::{AccountId, DeliveryStatus, Environment, Recipient};
+use domain::{AccountId, DeliveryStatus, Environment, NodeId, Recipient};
 use std::collections::{HashMap, HashSet};
 use store::{
     AttemptOutcome, Attempted, Callback, CallbackRoom, CarrierReport, Finished, OriginKey, Receipt,
@@ -293,7 +293,7 @@ async fn claimed_callbacks_are_in_hand_of_one_node(kit: &Kit) {
     let id = kit.account(1_000).await;
     settle(kit, &to_shop(id, 60), 0).await;
     let mut tasks = tokio::task::JoinSet::new();
-    for node in 1..=4 {
+    for node in (1..=4).map(NodeId) {
         let (store, bucket) = (kit.store.clone(), kit.store.bucket_of(id));
         tasks.spawn(async move {
             let mut mine = Vec::new();
@@ -460,7 +460,7 @@ async fn a_callback_freed_under_its_node_is_not_doubled(kit: &Kit) {
 }
 
 async fn a_callback_that_another_node_took_over_is_that_nodes_alone(kit: &Kit) {
-    const OTHER: i64 = NODE + 1;
+    const OTHER: NodeId = NodeId(8);
     let outcomes = [
         Finished::Untouched,
         Finished::Retry { at_ms: NOW },

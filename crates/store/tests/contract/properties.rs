@@ -2,12 +2,12 @@
 
 use super::chance::Chance;
 use super::model::{Model, Promise, SentReceipt, Standing};
-use domain::{AccountId, Component, DeliveryStatus, Gateway, Money, Recipient, Terms};
+use domain::{AccountId, BatchId, Component, DeliveryStatus, Gateway, Money, Recipient, Terms};
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::{
     Accepted, Batch, BatchKind, CarrierReport, Claim, Claimed, Credited, Expiry, NewMessage,
-    Planner, Progress, Receipt, ReceiptStatus, Settled, WAITING,
+    Planner, Progress, QueueState, Receipt, ReceiptStatus, Settled,
 };
 use storekit::{
     CARRIER, Kit, NOW, OTHER_CARRIER, SENDER, Sending, backup, backup_planner, by, claim, credit,
@@ -123,7 +123,7 @@ fn carrier(claimed: &Claimed) -> &'static str {
 
 /// The carrier's id of a page of what was claimed.
 fn page_id(claimed: &Claimed, to: Recipient, page: i64) -> String {
-    format!("{}-{}-{page}", to.digits(), claimed.batch.id)
+    format!("{}-{}-{page}", to.digits(), claimed.batch.id.0)
 }
 
 fn ids(claimed: &Claimed, to: Recipient) -> Vec<String> {
@@ -152,9 +152,9 @@ fn refused_for_now(claimed: &Claimed) -> Progress {
     };
     Progress {
         again: vec![Batch {
-            claimed_by: WAITING,
+            state: QueueState::Waiting,
             claimed_until_ms: 0,
-            id: fresh(),
+            id: BatchId(fresh()),
             kind,
             tries: 1,
             ..claimed.batch.clone()

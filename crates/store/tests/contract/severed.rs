@@ -159,7 +159,7 @@ async fn a_claim_whose_commit_was_lost_is_in_hand_all_the_same() {
             assert!(scissors.is_done());
             assert_eq!(claimed.len(), 1);
             let sql = format!("select claimed_by from batches where carrier = '{CARRIER}'");
-            assert_eq!(kit.numbers(&sql).await, [storekit::NODE]);
+            assert_eq!(kit.numbers(&sql).await, [storekit::NODE.0]);
         },
     )
     .await;

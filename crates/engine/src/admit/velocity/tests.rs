@@ -1,6 +1,7 @@
 use super::*;
 use crate::error::READ_TIMEOUT;
 use database::Target;
+use domain::NodeId;
 use domain::velocity::Block;
 use std::future::pending;
 use tokio::time::Instant;
@@ -24,7 +25,7 @@ pub(crate) async fn without_database() -> Arc<Velocity> {
         pause_ms: 60_000,
         ..VelocityLimits::default()
     };
-    let velocity = Velocity::load(&store, limits, &Clock::manual(0), 1).await;
+    let velocity = Velocity::load(&store, limits, &Clock::manual(0), NodeId(1)).await;
     store.close().await;
     velocity.unwrap().unwrap()
 }

@@ -3,6 +3,7 @@
 use super::receipt::{Parked, Receipt};
 use crate::batches::batch::Progress;
 use crate::deliveries::settle::{CallbackRoom, Planner, SettleContext};
+use domain::NodeId;
 use std::sync::Arc;
 
 /// A report of a carrier, with the state of the node that received it.
@@ -17,7 +18,7 @@ pub struct CarrierReport {
     /// The planner of second legs.
     pub planner: Planner,
     /// The node that claims fresh callbacks.
-    pub node: i64,
+    pub node: NodeId,
     /// The end of that claim, Unix milliseconds.
     pub claimed_until_ms: i64,
     /// Fresh callbacks for which the node has room.
@@ -38,7 +39,7 @@ impl CarrierReport {
         SettleContext {
             now_ms: self.now_ms,
             planner: self.planner.clone(),
-            node: self.node,
+            node: Some(self.node),
             claimed_until_ms: self.claimed_until_ms,
             callback_room: self.callback_room,
         }

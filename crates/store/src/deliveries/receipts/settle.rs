@@ -19,7 +19,7 @@ use crate::outbox;
 use crate::upkeep::sweep;
 use cases::{cases, late_cases};
 use database::{Change, Result, Tx};
-use domain::{Bucket, DeliveryStatus, Leg, Recipient};
+use domain::{BatchId, Bucket, DeliveryStatus, Leg, Recipient};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
@@ -147,7 +147,7 @@ impl ReportPart {
     /// Reduces the batches to the recipients still open, and returns the ids of the batches that
     /// this node still held. It lost the others when it was taken for dead: their recipients are in
     /// doubt, and another node handles them.
-    async fn give_up_batches(&self, tx: &mut Tx) -> Result<HashSet<i64>> {
+    async fn give_up_batches(&self, tx: &mut Tx) -> Result<HashSet<BatchId>> {
         let (done, open): (Vec<&Progress>, Vec<&Progress>) = self
             .progress()
             .partition(|progress| progress.remaining.is_empty());

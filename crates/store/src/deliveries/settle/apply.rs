@@ -161,7 +161,8 @@ pub(super) async fn call_back(
     let mut room = context.callback_room;
     let has_room = |callback: &Callback| room.take(callback.environment);
     let (fresh, waiting): (Vec<_>, Vec<_>) = fresh.into_iter().partition(has_room);
-    outbox::insert(tx, &fresh, Some((context.node, context.claimed_until_ms))).await?;
+    let claim = context.node.map(|node| (node, context.claimed_until_ms));
+    outbox::insert(tx, &fresh, claim).await?;
     outbox::insert(tx, &waiting, None).await?;
     Ok(Settled {
         callbacks: fresh,

@@ -2,7 +2,7 @@
 
 use crate::batches::batch::Batch;
 use crate::outbox::Callback;
-use domain::{Bucket, DeliveryStatus, Environment, Gateway, MessageId, Money, Recipient};
+use domain::{Bucket, DeliveryStatus, Environment, Gateway, MessageId, Money, NodeId, Recipient};
 use std::sync::Arc;
 
 /// A recipient whose second leg is due.
@@ -59,8 +59,9 @@ impl CallbackRoom {
 pub(crate) struct SettleContext {
     pub(crate) now_ms: i64,
     pub(crate) planner: Planner,
-    /// The node that claims fresh callbacks, the end of its claim, and its room for them.
-    pub(crate) node: i64,
+    /// The node that claims fresh callbacks, if any does, the end of its claim, and its room for
+    /// them.
+    pub(crate) node: Option<NodeId>,
     pub(crate) claimed_until_ms: i64,
     pub(crate) callback_room: CallbackRoom,
 }

@@ -5,7 +5,7 @@ use crate::kit::{
     Kit, NOW, Sending, delivered, doubted, fresh, refused, report, sending, taken, two_legs,
     undelivered,
 };
-use domain::{AccountId, Environment};
+use domain::{AccountId, Environment, NodeId};
 use store::{AttemptOutcome, Attempted, CarrierReport, Finished, NewMessage, Receipt};
 
 pub const DAY: i64 = 86_400_000;
@@ -147,7 +147,7 @@ async fn kill_callbacks(kit: &Kit, account: AccountId) {
         domain::Environment::Live,
         DEAD_ORIGIN.to_owned(),
     );
-    let due = kit.store.outbox().claim(of, NOW, 10_000, 1, NOW);
+    let due = kit.store.outbox().claim(of, NOW, 10_000, NodeId(1), NOW);
     let dead = due.await.unwrap().into_iter();
     let dead = dead.map(|callback| AttemptOutcome {
         attempted: Some(Attempted {
@@ -158,5 +158,9 @@ async fn kill_callbacks(kit: &Kit, account: AccountId) {
         }),
         ..AttemptOutcome::new(callback, Finished::Dead)
     });
-    kit.store.outbox().finish(1, dead.collect()).await.unwrap();
+    kit.store
+        .outbox()
+        .finish(NodeId(1), dead.collect())
+        .await
+        .unwrap();
 }

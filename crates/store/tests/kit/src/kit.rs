@@ -2,8 +2,8 @@
 
 use database::{Cell, FILE, Server, Shell, Target};
 use domain::{
-    Account, AccountId, AccountStatus, Bucket, Component, DeliveryStatus, Draft, Environment,
-    Gateway, MessageId, Money, Priority, Recipient, Terms, Text,
+    Account, AccountId, AccountStatus, BatchId, Bucket, Component, DeliveryStatus, Draft,
+    Environment, Gateway, MessageId, Money, NodeId, Priority, Recipient, Terms, Text,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use store::{
     Accepted, Batch, BatchKind, By, CallbackRoom, CarrierReport, Claim, Claimed, Credited, Ended,
-    EntryKind, Expiry, LedgerEntry, NewMessage, Planner, Progress, Receipt, ReceiptStatus, Settled,
-    Store, WAITING,
+    EntryKind, Expiry, LedgerEntry, NewMessage, Planner, Progress, QueueState, Receipt,
+    ReceiptStatus, Settled, Store,
 };
 
 /// When the tests take place, Unix milliseconds.
@@ -20,7 +20,7 @@ pub const NOW: i64 = 1_795_000_000_000;
 pub const CARRIER: &str = "mtn";
 /// Another carrier, where one is not enough.
 pub const OTHER_CARRIER: &str = "glo";
-pub const NODE: i64 = 7;
+pub const NODE: NodeId = NodeId(7);
 pub const SENDER: &str = "ACME";
 const LEASE_MS: i64 = 30_000;
 /// The time for which answers of keys are kept.
@@ -550,11 +550,11 @@ impl Sending {
         let batch = Batch {
             bucket: store.bucket_of(self.account),
             carrier: CARRIER.into(),
-            claimed_by: WAITING,
+            state: QueueState::Waiting,
             claimed_until_ms: 0,
             priority: self.priority,
             due_at_ms: self.due_at_ms,
-            id: fresh(),
+            id: BatchId(fresh()),
             message: id,
             message_due_at_ms: self.scheduled_ms.unwrap_or(self.accepted_at_ms),
             kind: BatchKind::First,
@@ -585,7 +585,7 @@ pub fn claim(recipients: usize) -> Claim {
         until_ms: NOW + LEASE_MS,
         recipients,
         priority: Priority::Bulk,
-        next_id: fresh() * 1_000_000,
+        next_id: BatchId(fresh() * 1_000_000),
     }
 }
 
@@ -615,9 +615,9 @@ pub fn taken(claimed: &Claimed) -> Progress {
 /// The outcome of everything is unknown; it goes out once more.
 pub fn doubted(claimed: &Claimed) -> Progress {
     let again = Batch {
-        claimed_by: WAITING,
+        state: QueueState::Waiting,
         claimed_until_ms: 0,
-        id: fresh(),
+        id: BatchId(fresh()),
         kind: BatchKind::Resend,
         due_at_ms: NOW + 10_000,
         ..claimed.batch.clone()
@@ -646,9 +646,9 @@ pub fn refused(claimed: &Claimed) -> Progress {
 pub fn put_back(claimed: &Claimed) -> Progress {
     Progress {
         again: vec![Batch {
-            claimed_by: WAITING,
+            state: QueueState::Waiting,
             claimed_until_ms: 0,
-            id: fresh(),
+            id: BatchId(fresh()),
             ..claimed.batch.clone()
         }],
         ..silence(claimed)
@@ -732,11 +732,11 @@ pub fn backup(
     Batch {
         bucket,
         carrier: CARRIER.into(),
-        claimed_by: WAITING,
+        state: QueueState::Waiting,
         claimed_until_ms: 0,
         priority: Priority::Normal,
         due_at_ms: NOW,
-        id: fresh(),
+        id: BatchId(fresh()),
         message,
         message_due_at_ms: message.accepted_at_ms(),
         kind: BatchKind::Backup,
