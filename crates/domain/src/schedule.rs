@@ -73,6 +73,25 @@ pub fn parse_validity(text: Option<&str>) -> Result<Option<i64>, Refusal> {
         })
 }
 
+/// The times of a send as they were written.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SendTimes {
+    /// `send_at`, Unix milliseconds.
+    pub send_at_ms: Option<i64>,
+    /// `validity`, seconds.
+    pub validity_s: Option<i64>,
+}
+
+impl SendTimes {
+    /// Parses the fields `send_at` and `validity`.
+    pub fn parse(send_at: Option<&str>, validity: Option<&str>) -> Result<Self, Refusal> {
+        Ok(Self {
+            send_at_ms: parse_send_at(send_at)?,
+            validity_s: parse_validity(validity)?,
+        })
+    }
+}
+
 /// Returns the validity of a message in milliseconds: the smaller one of its own and the gateway's.
 pub fn validity_ms(own_s: Option<i64>, of_gateway_ms: i64) -> i64 {
     let wished = own_s.map_or(i64::MAX, |seconds| seconds.saturating_mul(1_000));

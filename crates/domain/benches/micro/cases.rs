@@ -123,6 +123,7 @@ fn accept(to: &mut impl Measure) {
                 Environment::Live,
                 &rules,
                 &prohibited,
+                0,
             )
         });
     }

@@ -4,6 +4,7 @@ use crate::account::{Account, Environment, SenderId, SenderStatus};
 use crate::callback_url;
 use crate::gateway::{AppendSender, Gateway, GatewayRules, Rulebook};
 use crate::refusal::Refusal;
+use crate::schedule::{self, SendTimes};
 use crate::sender;
 use std::collections::HashMap;
 
@@ -31,6 +32,10 @@ pub struct SendFields {
     pub callback_url: Option<String>,
     /// The caller's reference.
     pub customer_reference: Option<String>,
+    /// The time of submission.
+    pub send_at: Option<String>,
+    /// The validity from that time, in seconds.
+    pub validity: Option<String>,
     /// The first unknown fields, cut to a length that may be repeated.
     pub ignored: Vec<String>,
 }
@@ -57,6 +62,10 @@ pub(super) struct Choices<'a> {
     pub(super) append: AppendSender,
     pub(super) callback_url: Option<String>,
     pub(super) customer_reference: Option<String>,
+    /// `send_at`, Unix milliseconds; `None` for now.
+    pub(super) due_at_ms: Option<i64>,
+    /// `validity`, seconds.
+    pub(super) validity_s: Option<i64>,
 }
 
 /// Checks all fields but recipients and text, in the order of the spec.
@@ -66,6 +75,7 @@ pub(super) fn choices<'a>(
     customer: &'a Customer,
     environment: Environment,
     rules: &'a Rulebook,
+    now_ms: i64,
 ) -> Result<Choices<'a>, Refusal> {
     let sender = approved_sender(from, customer)?;
     let gateway = chosen_gateway(
@@ -80,6 +90,11 @@ pub(super) fn choices<'a>(
     let customer_reference = checked_reference(fields.customer_reference.take())?;
     without_nul("callback_url", callback_url.as_deref())?;
     without_nul("customer_reference", customer_reference.as_deref())?;
+    let times = SendTimes::parse(fields.send_at.as_deref(), fields.validity.as_deref())?;
+    let due_at_ms = times
+        .send_at_ms
+        .map(|at_ms| schedule::check_send_at(at_ms, now_ms));
+    let due_at_ms = due_at_ms.transpose()?.flatten();
     Ok(Choices {
         sender,
         gateway,
@@ -87,6 +102,8 @@ pub(super) fn choices<'a>(
         append,
         callback_url,
         customer_reference,
+        due_at_ms,
+        validity_s: times.validity_s,
     })
 }
 

@@ -66,6 +66,10 @@ pub struct PersonalisedDraft {
     pub callback_url: Option<String>,
     /// The caller's reference for recipients without one of their own.
     pub customer_reference: Option<String>,
+    /// The earliest time of submission, Unix milliseconds. `None` is at once.
+    pub due_at_ms: Option<i64>,
+    /// The validity from that time, seconds.
+    pub validity_s: Option<i64>,
     /// The fingerprint, which is equal for duplicates among personalised sends.
     pub fingerprint: Fingerprint,
     texts: String,
@@ -116,7 +120,8 @@ impl PersonalisedDraft {
             page_count: self.page_count,
             cost: self.cost,
             priority: self.priority,
-            due_at_ms: None,
+            due_at_ms: self.due_at_ms,
+            validity_s: self.validity_s,
             callback_url: self.callback_url,
             customer_reference: self.customer_reference,
             fingerprint: self.fingerprint,
@@ -161,6 +166,7 @@ pub fn draft_personalised(
     environment: Environment,
     rules: &Rulebook,
     prohibited: &Prohibited,
+    now_ms: i64,
 ) -> Result<PersonalisedDraft, Refusal> {
     if present(fields.to.take()).is_some() {
         fields.ignored.push("to".to_owned());
@@ -181,7 +187,9 @@ pub fn draft_personalised(
         append,
         callback_url,
         customer_reference,
-    } = choices(&from, &mut fields, customer, environment, rules)?;
+        due_at_ms,
+        validity_s,
+    } = choices(&from, &mut fields, customer, environment, rules, now_ms)?;
     let template = body.as_deref().map(template_of).transpose()?;
     let chosen = choose(rows, gateway.gateway, environment, rules.max_recipients)?;
     check_sender(gateway, environment, sender, rules)?;
@@ -219,6 +227,8 @@ pub fn draft_personalised(
         texts: judged.texts,
         callback_url,
         customer_reference,
+        due_at_ms,
+        validity_s,
         fingerprint,
     })
 }

@@ -49,6 +49,8 @@ pub struct Draft {
     pub priority: Priority,
     /// The earliest time of submission, Unix milliseconds. `None` is at once.
     pub due_at_ms: Option<i64>,
+    /// The validity from that time, seconds. A smaller validity of the gateway takes precedence.
+    pub validity_s: Option<i64>,
     /// The URL of callbacks.
     pub callback_url: Option<String>,
     /// The caller's reference.
@@ -81,6 +83,7 @@ pub fn draft(
     environment: Environment,
     rules: &Rulebook,
     prohibited: &Prohibited,
+    now_ms: i64,
 ) -> Result<Draft, Refusal> {
     let from = present(fields.from.take()).ok_or(Refusal::FromMissing)?;
     let to = present(fields.to.take()).ok_or(Refusal::ToMissing)?;
@@ -92,7 +95,9 @@ pub fn draft(
         append,
         callback_url,
         customer_reference,
-    } = choices(&from, &mut fields, customer, environment, rules)?;
+        due_at_ms,
+        validity_s,
+    } = choices(&from, &mut fields, customer, environment, rules, now_ms)?;
     without_nul("body", unicode.then_some(&*body))?;
     let list = recipients(&to, gateway.gateway, environment, rules)?;
     let Prepared {
@@ -127,7 +132,8 @@ pub fn draft(
         page_count: classes.iter().map(|class| class.pages).max().unwrap_or(0),
         cost,
         priority: Priority::of(gateway.gateway, list.valid.len()),
-        due_at_ms: None,
+        due_at_ms,
+        validity_s,
         texts: None,
         classes,
         recipients: list.valid,

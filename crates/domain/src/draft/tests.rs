@@ -136,6 +136,7 @@ fn judge(text: &str) -> Result<Draft, Refusal> {
         Environment::Live,
         &rules(),
         &Prohibited::default(),
+        0,
     )
 }
 
@@ -335,7 +336,8 @@ fn sandbox_numbers_are_recipients_in_the_sandbox_only() {
             &customer(),
             Environment::Sandbox,
             &rules(),
-            &Prohibited::default()
+            &Prohibited::default(),
+            0,
         )
         .is_ok()
     );

@@ -14,16 +14,8 @@ use crate::number::read_recipients;
 use crate::number::recipient::Recipient;
 use crate::otp::OtpRequest;
 use crate::personalised::Rows;
+use crate::schedule::SendTimes;
 use crate::sender;
-
-/// The times of a send as they were written.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct SendTimes {
-    /// `send_at`, Unix milliseconds.
-    pub send_at_ms: Option<i64>,
-    /// `validity`, seconds.
-    pub validity_s: Option<i64>,
-}
 
 /// Returns the fingerprint of a send. The order of recipients and invalid entries do not matter.
 pub fn of_send(

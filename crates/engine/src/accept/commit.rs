@@ -112,12 +112,13 @@ async fn accept_together(context: &Arc<Context>, pending: Vec<PendingAccept>, no
 /// carrier are claimed in the same commit, and are dispatched right after it. Returns `None` if the
 /// send timed out.
 fn prepare(context: &Context, waiting: Waiting, now_ms: i64) -> Option<PendingAccept> {
-    let (draft, live) = (waiting.draft, waiting.live);
+    let (mut draft, live) = (waiting.draft, waiting.live);
     let id = context.message_ids.next(now_ms);
     if !waiting.race.begin(id) {
         return None;
     }
     let bucket = context.store.bucket_of(draft.account);
+    draft.due_at_ms = live.plan.scheduled_for(&draft, now_ms);
     let mut batches = live.plan.batches(&draft, bucket, id, now_ms);
     for batch in &mut batches {
         let carrier = live.carrier(&batch.carrier);

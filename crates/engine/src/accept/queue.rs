@@ -201,6 +201,7 @@ mod tests {
             priority: Priority::Otp,
             due_at_ms: None,
             texts: None,
+            validity_s: None,
             callback_url: None,
             customer_reference: None,
             fingerprint: Fingerprint::default(),

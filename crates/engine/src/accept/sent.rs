@@ -27,6 +27,8 @@ pub struct Sent {
     pub invalid_count: usize,
     /// Parts of the request that were changed or ignored.
     pub adjustments: Adjustments,
+    /// The time for which it is scheduled, Unix milliseconds; `None` if it is due at once.
+    pub scheduled_for_ms: Option<i64>,
     /// The answer to a personalised send has more.
     pub personalised: Option<PersonalisedSent>,
 }
@@ -71,6 +73,7 @@ impl Sent {
             invalid_recipients: draft.invalid.clone(),
             invalid_count: draft.invalid_count,
             adjustments: draft.adjustments.clone(),
+            scheduled_for_ms: draft.due_at_ms,
         }
     }
 }

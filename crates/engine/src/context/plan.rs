@@ -71,6 +71,7 @@ impl Plan {
             .rules
             .gateway(draft.gateway)
             .map_or(0, |rules| rules.receipt_timeout_ms);
+        let valid_ms = domain::schedule::validity_ms(draft.validity_s, timeout_ms);
         let mut batches = Vec::new();
         for class in &draft.classes {
             let carrier = match draft.environment {
@@ -103,12 +104,21 @@ impl Plan {
                     pages: class.pages,
                     charge: class.charge,
                     reserve: class.reserve,
-                    expires_at_ms: due_at_ms.saturating_add(timeout_ms),
+                    expires_at_ms: due_at_ms.saturating_add(valid_ms),
                     recipients,
                 });
             }
         }
         batches
+    }
+
+    /// Returns the time for which a draft is scheduled that is accepted now, quiet hours included.
+    /// Returns `None` if it is due at once.
+    pub(crate) fn scheduled_for(&self, draft: &Draft, now_ms: i64) -> Option<i64> {
+        let quiet = self.rules.leg(draft.gateway, Leg::First);
+        let quiet = quiet.and_then(|rules| rules.quiet_hours);
+        let quiet = quiet.filter(|_| draft.environment == Environment::Live);
+        domain::schedule::due(now_ms, draft.due_at_ms, quiet).scheduled_for_ms
     }
 
     /// Returns when a batch may be sent that is ready at `now_ms`, by the quiet hours of its leg.

@@ -290,6 +290,7 @@ impl Admission {
             self.environment,
             &live.plan.rules,
             &self.stages.guards.prohibited(),
+            self.stages.context.clock.now_ms(),
         )
     }
 
@@ -302,6 +303,7 @@ impl Admission {
             self.environment,
             &live.plan.rules,
             &self.stages.guards.prohibited(),
+            self.stages.context.clock.now_ms(),
         )?;
         match simulated::steer(&draft, live.limits.reads_per_minute) {
             Ok(()) | Err(Refusal::InsufficientFunds { .. }) => {}
@@ -339,8 +341,8 @@ impl Admission {
             account,
             self.environment,
             message_id,
-            page,
-            per_page,
+            (page, per_page),
+            self.stages.context.clock.now_ms(),
         ))
         .await
     }

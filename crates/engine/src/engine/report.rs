@@ -1,6 +1,7 @@
 //! Delivery reports.
 
 use crate::error::Error;
+use domain::schedule::{MessageState, Progress};
 use domain::{AccountId, Environment, MessageId, PENDING, Recipient, Refusal};
 use store::Store;
 
@@ -19,6 +20,10 @@ pub struct Report {
     pub pending: u64,
     /// The number of all other recipients.
     pub failed: u64,
+    /// The time for which the message is scheduled, Unix milliseconds; `None` if it was due at once.
+    pub scheduled_for_ms: Option<i64>,
+    /// The state of the message.
+    pub state: MessageState,
     /// The recipients of this page, with the status names of the API.
     pub reports: Vec<(Recipient, &'static str)>,
     /// The number of this page, from 1.
@@ -34,8 +39,8 @@ pub(crate) async fn report(
     account: AccountId,
     environment: Environment,
     message_id: &str,
-    page: u32,
-    per_page: u32,
+    (page, per_page): (u32, u32),
+    now_ms: i64,
 ) -> Result<Report, Error> {
     // A malformed id matches no message.
     let message: MessageId = message_id
@@ -52,6 +57,15 @@ pub(crate) async fn report(
         .ok_or(Refusal::UnknownMessage)?;
     let counts = found.counts;
     let last_page = counts.total.div_ceil(u64::from(per_page)).max(1);
+    let ended = counts.delivered + counts.failed;
+    let progress = Progress {
+        recipients: signed(counts.total),
+        handed_over: signed(counts.handed_over),
+        ended: signed(ended),
+        cancelled: 0,
+        due_at_ms: found.due_at_ms.unwrap_or_default(),
+        is_paused: false,
+    };
     let status =
         |status: Option<domain::DeliveryStatus>| status.map_or(PENDING, |status| status.outside());
     Ok(Report {
@@ -60,9 +74,9 @@ pub(crate) async fn report(
         total: counts.total,
         delivered: counts.delivered,
         failed: counts.failed,
-        pending: counts
-            .total
-            .saturating_sub(counts.delivered + counts.failed),
+        pending: counts.total.saturating_sub(ended),
+        scheduled_for_ms: found.due_at_ms,
+        state: progress.state(now_ms),
         reports: found
             .recipients
             .into_iter()
@@ -72,4 +86,8 @@ pub(crate) async fn report(
         per_page,
         last_page: u32::try_from(last_page).unwrap_or(u32::MAX),
     })
+}
+
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -1,7 +1,8 @@
 //! The request of a send: one text for all recipients, or a text for each.
 
-use domain::idempotency::{self, Operation, RequestFingerprint, SendTimes};
+use domain::idempotency::{self, Operation, RequestFingerprint};
 use domain::personalised::Rows;
+use domain::schedule::SendTimes;
 use domain::{Customer, Draft, Environment, Prohibited, Quote, Refusal, Rulebook, SendFields};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -25,7 +26,7 @@ impl SendRequest {
         environment: Environment,
         max_recipients: usize,
     ) -> Option<RequestFingerprint> {
-        let times = SendTimes::default();
+        let times = self.times().ok()?;
         match self {
             Self::Shared(fields) => {
                 idempotency::of_send(operation, fields, times, environment, max_recipients)
@@ -36,6 +37,12 @@ impl SendRequest {
         }
     }
 
+    /// Parses the times of the request.
+    fn times(&self) -> Result<SendTimes, Refusal> {
+        let (Self::Shared(fields) | Self::Personalised(fields, _)) = self;
+        SendTimes::parse(fields.send_at.as_deref(), fields.validity.as_deref())
+    }
+
     /// Judges the request.
     pub(super) fn draft(
         self,
@@ -43,9 +50,12 @@ impl SendRequest {
         environment: Environment,
         rules: &Rulebook,
         prohibited: &Prohibited,
+        now_ms: i64,
     ) -> Result<Draft, Refusal> {
         match self {
-            Self::Shared(fields) => domain::draft(fields, customer, environment, rules, prohibited),
+            Self::Shared(fields) => {
+                domain::draft(fields, customer, environment, rules, prohibited, now_ms)
+            }
             Self::Personalised(fields, rows) => long(rows.len(), || {
                 let draft = domain::draft_personalised(
                     fields,
@@ -54,6 +64,7 @@ impl SendRequest {
                     environment,
                     rules,
                     prohibited,
+                    now_ms,
                 )?;
                 Ok(draft.into_draft())
             }),
@@ -67,11 +78,13 @@ impl SendRequest {
         environment: Environment,
         rules: &Rulebook,
         prohibited: &Prohibited,
+        now_ms: i64,
     ) -> Result<(Draft, Quote), Refusal> {
         match self {
             Self::Shared(fields) => {
                 let body = fields.body.clone().unwrap_or_default();
-                let draft = domain::draft(fields, customer, environment, rules, prohibited)?;
+                let draft =
+                    domain::draft(fields, customer, environment, rules, prohibited, now_ms)?;
                 let quote = Quote::of(&draft, &body, rules);
                 Ok((draft, quote))
             }
@@ -84,6 +97,7 @@ impl SendRequest {
                     environment,
                     rules,
                     prohibited,
+                    now_ms,
                 )?;
                 let quote = Quote::of_personalised(&draft, &rows, body.as_deref(), rules);
                 Ok((draft.into_draft(), quote))

@@ -332,6 +332,7 @@ impl Kit {
             priority: Priority::Normal,
             due_at_ms: None,
             texts: None,
+            validity_s: None,
             callback_url: Some(url.into()),
             customer_reference: Some("order 7".into()),
             fingerprint: [number; 16],

@@ -53,6 +53,8 @@ mod retention;
 #[cfg(test)]
 mod sandbox;
 #[cfg(test)]
+mod schedule;
+#[cfg(test)]
 mod sending;
 #[cfg(test)]
 mod slow;

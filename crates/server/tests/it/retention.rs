@@ -60,6 +60,7 @@ fn message(ogene: &Ogene, store: &Store, at_ms: i64) -> NewMessage {
         priority: Priority::Normal,
         due_at_ms: None,
         texts: None,
+        validity_s: None,
         callback_url: None,
         customer_reference: None,
         fingerprint: [7; 16],

@@ -41,6 +41,8 @@ async fn a_simulated_send_is_answered_as_a_live_one_and_marked() {
         "page_count": 1,
         "text_changed": false,
         "removed_characters": 0,
+        "scheduled_for": null,
+        "state": "sending",
         "total_recipients": 1,
         "balance": 10000.00,
         "sandbox": true

@@ -26,6 +26,8 @@ async fn an_accepted_send_is_answered_in_both_shapes() {
         "page_count": 1,
         "text_changed": false,
         "removed_characters": 0,
+        "scheduled_for": null,
+        "state": "sending",
         "total_recipients": 1,
         "balance": 994.00
       },
@@ -56,6 +58,8 @@ async fn an_accepted_send_is_answered_in_both_shapes() {
         "page_count": 1,
         "text_changed": false,
         "removed_characters": 0,
+        "scheduled_for": null,
+        "state": "sending",
         "total_recipients": 3,
         "balance": 949.00,
         "invalid_recipients": [

@@ -17,12 +17,12 @@ enum Policy {
     Own,
     /// The path reads the message that the request names.
     Message,
-    /// The path sends by a sender ID of the account.
+    /// The path sends, or calculates the price of a send, by a sender ID of the account.
     Send,
 }
 
 /// Every path of the service. One that is new has to be given a policy here.
-const POLICIES: [(&str, Policy); 34] = [
+const POLICIES: [(&str, Policy); 36] = [
     ("/", Policy::Public),
     ("/docs", Policy::Public),
     ("/docs/docs.css", Policy::Public),
@@ -37,6 +37,7 @@ const POLICIES: [(&str, Policy); 34] = [
     ("/api/v1/sms/create", Policy::Send),
     ("/api/v2/sms", Policy::Send),
     ("/api/v2/sms/create", Policy::Send),
+    ("/api/v2/sms/quote", Policy::Send),
     ("/api/v2/balance", Policy::Own),
     ("/api/v2/balance/get", Policy::Own),
     ("/api/v2/delivery-reports", Policy::Message),
@@ -48,6 +49,7 @@ const POLICIES: [(&str, Policy); 34] = [
     ("/api/v2/account", Policy::Own),
     ("/api/sandbox/v2/sms", Policy::Send),
     ("/api/sandbox/v2/sms/create", Policy::Send),
+    ("/api/sandbox/v2/sms/quote", Policy::Send),
     ("/api/sandbox/v2/balance", Policy::Own),
     ("/api/sandbox/v2/balance/get", Policy::Own),
     ("/api/sandbox/v2/delivery-reports", Policy::Message),

@@ -21,6 +21,8 @@ pub struct StatusCounts {
     pub delivered: u64,
     /// Failed recipients.
     pub failed: u64,
+    /// Recipients that were handed to a carrier.
+    pub handed_over: u64,
 }
 
 impl StatusCounts {
@@ -30,6 +32,7 @@ impl StatusCounts {
             ..Self::default()
         };
         for status in recipients.iter().filter_map(|to| statuses.get(to)) {
+            counts.handed_over += 1;
             match status {
                 DeliveryStatus::Delivered => counts.delivered += 1,
                 ended if ended.is_final() => counts.failed += 1,
@@ -45,6 +48,8 @@ impl StatusCounts {
 pub struct MessageReport {
     /// The caller's own reference.
     pub customer_reference: Option<String>,
+    /// Time from which the message may be sent, Unix milliseconds; `None` if it was due at once.
+    pub due_at_ms: Option<i64>,
     /// All recipients, counted by outcome.
     pub counts: StatusCounts,
     /// The requested recipients. The status is `None` for one that was not submitted yet.
@@ -91,7 +96,8 @@ pub(super) async fn read(
     Db::in_time(async {
         let mut tx = db.read().await?;
         let of = (Buckets::of(db).account(account), message);
-        let Some((customer_reference, list)) = list(&mut tx, of, account, environment).await?
+        let Some((customer_reference, due_at_ms, list)) =
+            list(&mut tx, of, account, environment).await?
         else {
             return Ok(None);
         };
@@ -109,6 +115,7 @@ pub(super) async fn read(
         let status = |recipient| (recipient, found.get(&recipient).copied());
         Ok(Some(MessageReport {
             customer_reference,
+            due_at_ms,
             counts: counted.unwrap_or_else(|| StatusCounts::of(&wanted, &found)),
             recipients: wanted.into_iter().map(status).collect(),
         }))
@@ -127,12 +134,12 @@ async fn counts(
     if let Some(counts) = cache.get(message) {
         return Ok(counts);
     }
-    let (delivered, ended, gave_up): (i64, i64, i64) = tx
+    let (delivered, ended, gave_up, known): (i64, i64, i64, i64) = tx
         .fetch_one(
             query(
                 "select count(case status when $3 then 1 end),
              count(case when status not in ('sent', 'in_doubt') then 1 end),
-             count(case when gave_up then 1 end)
+             count(case when gave_up then 1 end), count(*)
          from deliveries where bucket = $1 and message_id = $2",
             )
             .bind(bucket.0)
@@ -144,6 +151,7 @@ async fn counts(
         total,
         delivered: delivered.unsigned_abs(),
         failed: (ended - delivered).unsigned_abs(),
+        handed_over: known.unsigned_abs(),
     };
     // An expired recipient may still be corrected by a late receipt. Any other end is final.
     if ended.unsigned_abs() == total && gave_up == 0 {
@@ -159,10 +167,10 @@ async fn list(
     (bucket, message): (Bucket, MessageId),
     account: AccountId,
     environment: Environment,
-) -> Result<Option<(Option<String>, Vec<u8>)>> {
+) -> Result<Option<(Option<String>, Option<i64>, Vec<u8>)>> {
     tx.fetch_optional(
         query(
-            "select customer_reference, recipients from messages
+            "select customer_reference, due_at_ms, recipients from messages
          where bucket = $1 and message_id = $2 and account_id = $3 and sandbox = $4
              and length(recipients) > 0",
         )
@@ -218,6 +226,7 @@ mod tests {
             total: 2,
             delivered: 1,
             failed: 1,
+            handed_over: 2,
         };
         let id = |now_ms| MessageId::new(now_ms, [0; 10]);
         for now_ms in 0..10_000 {

@@ -1,9 +1,10 @@
 //! Personalised rows, idempotency keys, one-time passwords, and cells of an export.
 
 use super::{Measure, PLAIN, customer, rules};
-use domain::idempotency::{Operation, SendTimes, of_personalised, of_send};
+use domain::idempotency::{Operation, of_personalised, of_send};
 use domain::otp::{Code, CodeKind, OtpId};
 use domain::personalised::{JsonRows, Rows, Template, read_csv};
+use domain::schedule::SendTimes;
 use domain::search::{List, Position};
 use domain::{Environment, Prohibited, SendFields, TextChanges, csv, draft_personalised};
 use serde::de::DeserializeSeed;
@@ -86,6 +87,7 @@ fn personalised(to: &mut impl Measure) {
             Environment::Live,
             &rules,
             &prohibited,
+            0,
         )
     });
     to.case("personalised: fingerprint of 1000", || {

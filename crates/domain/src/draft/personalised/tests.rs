@@ -18,6 +18,7 @@ fn judge_with(text: &str, csv: &str, rules: &Rulebook) -> Result<PersonalisedDra
         Environment::Live,
         rules,
         &prohibited,
+        0,
     )
 }
 
@@ -282,6 +283,7 @@ fn the_fingerprint_covers_numbers_and_texts_in_any_order() {
         Environment::Live,
         &rules(),
         &Prohibited::default(),
+        0,
     );
     assert_ne!(of("Hi", "to\n08031234567\n"), plain.unwrap().fingerprint);
 }
@@ -315,7 +317,7 @@ proptest! {
         rules.max_recipients = list.len();
         let [csv, json] = both_forms(&list).map(|rows| {
             let (fields, prohibited) = (fields("from=ogene&body=Hi {name}{own}."), Prohibited::default());
-            draft_personalised(fields, &rows, &customer(), Environment::Live, &rules, &prohibited).unwrap()
+            draft_personalised(fields, &rows, &customer(), Environment::Live, &rules, &prohibited, 0).unwrap()
         });
         // A CSV cell drops the apostrophe of an export.
         if list.iter().all(|(_, name, _)| !name.starts_with("'=")) {
@@ -333,7 +335,7 @@ proptest! {
         let text = format!("from=ogene&body={body}&unicode={}&append={append}", u8::from(unicode));
         let personal = judge(&text, &format!("to\n{MTN}\n{GLO}\n"));
         let send = crate::draft(
-            fields(&format!("{text}&to={MTN},{GLO}")), &customer(), Environment::Live, &rules(), &Prohibited::default(),
+            fields(&format!("{text}&to={MTN},{GLO}")), &customer(), Environment::Live, &rules(), &Prohibited::default(), 0,
         );
         match (personal, send) {
             (Ok(personal), Ok(send)) => {

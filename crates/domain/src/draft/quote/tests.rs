@@ -12,7 +12,15 @@ fn quote(text: &str) -> Quote {
     let (fields, rules) = (fields(text), rules());
     let body = fields.body.clone().unwrap();
     let prohibited = Prohibited::default();
-    let draft = crate::draft(fields, &customer(), Environment::Live, &rules, &prohibited).unwrap();
+    let draft = crate::draft(
+        fields,
+        &customer(),
+        Environment::Live,
+        &rules,
+        &prohibited,
+        0,
+    )
+    .unwrap();
     let quote = Quote::of(&draft, &body, &rules);
     assert_eq!(quote.cost, draft.cost);
     quote
@@ -24,7 +32,8 @@ fn quote_rows(text: &str, csv: &str) -> Quote {
     let rows = read_csv(csv.as_bytes(), 3).unwrap();
     let prohibited = Prohibited::default();
     let live = Environment::Live;
-    let draft = draft_personalised(fields, &rows, &customer(), live, &rules, &prohibited).unwrap();
+    let draft =
+        draft_personalised(fields, &rows, &customer(), live, &rules, &prohibited, 0).unwrap();
     Quote::of_personalised(&draft, &rows, body.as_deref(), &rules)
 }
 

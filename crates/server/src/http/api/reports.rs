@@ -1,5 +1,6 @@
 //! `GET /delivery-reports` and its aliases (docs/spec/interface.md, section 6.3).
 
+use crate::format::LagosTime;
 use crate::http::extract::call::ReadingReport;
 use crate::http::extract::fields::ReportFields;
 use crate::http::respond::envelope::{Envelope, sandbox_mark};
@@ -103,6 +104,12 @@ pub(crate) struct ReportData {
     /// The reference sent with the message.
     #[schema(required = true)]
     customer_reference: Option<String>,
+    /// The time for which it is scheduled, quiet hours included; null for a message that was due at once.
+    #[schema(required = true)]
+    scheduled_for: Option<LagosTime>,
+    /// `scheduled`, `sending` or `completed`. Take any other value as not completed.
+    #[schema(example = "completed")]
+    state: &'static str,
     summary: Summary,
     /// One page of recipients, in the order of the send.
     reports: Vec<RecipientReport>,
@@ -163,6 +170,8 @@ impl ReportData {
         let data = Self {
             message_id: report.message_id.to_string(),
             customer_reference: report.customer_reference,
+            scheduled_for: report.scheduled_for_ms.map(|at_ms| LagosTime { at_ms }),
+            state: report.state.as_str(),
             summary: Summary {
                 total: report.total,
                 delivered: report.delivered,

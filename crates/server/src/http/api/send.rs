@@ -1,7 +1,7 @@
 //! `POST` and `GET /sms`, their aliases, and the legacy `/api/v1/sms/create` (docs/spec/interface.md,
 //! sections 6.1 and 7).
 
-use crate::format::Naira;
+use crate::format::{LagosTime, Naira};
 use crate::http::extract::call::personalised::SendingPersonalised;
 use crate::http::extract::call::{Call, Sending};
 use crate::http::respond::codes::{Coded, SUCCESS};
@@ -10,6 +10,7 @@ use crate::http::respond::error::Shape;
 use axum::response::Response;
 use domain::Environment;
 use domain::idempotency::{IdempotencyKey, Operation};
+use domain::schedule::MessageState;
 use engine::{Answered, Keyed, SendRequest, Sent, WriteBody};
 use serde::Serialize;
 use std::borrow::Cow;
@@ -150,6 +151,12 @@ pub(crate) struct AcceptedData {
     text_changed: bool,
     /// Characters of `body` that were removed. Above zero, set `unicode` to true to send the text as written.
     removed_characters: usize,
+    /// The time for which it is scheduled, quiet hours included; null for a message that is due at once.
+    #[schema(required = true)]
+    scheduled_for: Option<LagosTime>,
+    /// `scheduled` or `sending`.
+    #[schema(example = "sending")]
+    state: &'static str,
     /// The same as `recipients_count`; the older shape.
     total_recipients: usize,
     /// The balance after the charge; the older shape.
@@ -194,6 +201,11 @@ impl Accepted {
                 repeated: sent.personalised.map_or_else(Vec::new, |own| own.repeated),
                 text_changed: sent.adjustments.text_changed,
                 removed_characters: sent.adjustments.removed_characters,
+                scheduled_for: sent.scheduled_for_ms.map(|at_ms| LagosTime { at_ms }),
+                state: match sent.scheduled_for_ms {
+                    Some(_) => MessageState::Scheduled.as_str(),
+                    None => MessageState::Sending.as_str(),
+                },
                 total_recipients: sent.recipients_count,
                 balance: Naira(sent.balance),
                 ignored_fields: sent.adjustments.ignored_fields,
@@ -302,6 +314,7 @@ mod tests {
             invalid_count: invalid.len(),
             adjustments: Adjustments::default(),
             personalised: None,
+            scheduled_for_ms: None,
         }
     }
 
@@ -325,6 +338,8 @@ mod tests {
             "page_count": 1,
             "text_changed": false,
             "removed_characters": 0,
+            "scheduled_for": null,
+            "state": "sending",
             "total_recipients": 2,
             "balance": 87.5001
           },
@@ -353,6 +368,8 @@ mod tests {
             "page_count": 1,
             "text_changed": false,
             "removed_characters": 0,
+            "scheduled_for": null,
+            "state": "sending",
             "total_recipients": 2,
             "balance": 87.5001,
             "invalid_recipients": [

@@ -312,7 +312,7 @@ mod tests {
             );
         }
         let described: BTreeSet<_> = request::FIELDS.iter().map(|field| field.name).collect();
-        assert_eq!(described.len(), 10);
+        assert_eq!(described.len(), 12);
     }
 
     #[test]

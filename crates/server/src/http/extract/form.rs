@@ -208,9 +208,9 @@ mod tests {
         let ignored = read(long.as_bytes()).send.ignored;
         assert_eq!(ignored.len(), 20);
         assert_eq!(ignored[0], "\u{1EB9}".repeat(64));
-        let form = format!("calback_url=x&calback_url=y&=&send_at=&{token}=&{token}");
+        let form = format!("calback_url=x&calback_url=y&=&sendat=&{token}=&{token}");
         let ignored = read(form.as_bytes()).send.ignored;
-        assert_eq!(ignored, ["calback_url", "send_at"]);
+        assert_eq!(ignored, ["calback_url", "sendat"]);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::http::api::send::{Accepted, LegacyAccepted};
 use crate::http::api::senders::SendersData;
 use crate::http::respond::envelope::Envelope;
 use crate::http::respond::error::{ErrorCode, ErrorEnvelope, Failure, OURS, Shape, examples};
+use domain::schedule::MessageState;
 use domain::{
     Account, AccountId, AccountStatus, Adjustments, Alphabet, Component, Customer, DeliveryStatus,
     Environment, Gateway, MessageId, Money, NetworkCost, Purse, Quote, Recipient, SenderId,
@@ -120,6 +121,7 @@ fn sent() -> Sent {
         invalid_count: 0,
         adjustments: Adjustments::default(),
         personalised: None,
+        scheduled_for_ms: None,
     }
 }
 
@@ -218,6 +220,8 @@ pub(crate) fn report(environment: Environment) -> Response {
         delivered: 1,
         pending: 0,
         failed: 0,
+        scheduled_for_ms: None,
+        state: MessageState::Completed,
         reports: vec![(RECIPIENT, DeliveryStatus::Delivered.outside())],
         page: 1,
         per_page: 100,

@@ -2,6 +2,7 @@
 
 use crate::http::docs::installation::{Installation, count, size};
 use domain::idempotency::{HEADER, MAX_KEY_CHARACTERS};
+use domain::schedule::{MAX_VALIDITY_S, MIN_VALIDITY_S};
 use domain::sender::MAX_SENDER_CHARACTERS;
 use domain::{Gateway, MAX_BODY_CHARACTERS, MAX_REFERENCE_CHARACTERS, token};
 use serde_json::{Value, json};
@@ -35,13 +36,17 @@ enum FieldType {
     Address {
         example: &'static str,
     },
+    Seconds {
+        least: i64,
+        most: i64,
+    },
     Numbers,
     Flag,
     Gateway,
     Choice(&'static [&'static str]),
 }
 
-pub(crate) const FIELDS: [Field; 10] = [
+pub(crate) const FIELDS: [Field; 12] = [
     Field {
         name: "from",
         required: true,
@@ -109,6 +114,26 @@ pub(crate) const FIELDS: [Field; 10] = [
         about: "Your own reference, at most 255 characters; returned in reports and callbacks. A JSON number is kept as text.",
     },
     Field {
+        name: "send_at",
+        required: false,
+        kind: FieldType::Text {
+            longest: 40,
+            example: "2027-01-31T18:00:00+01:00",
+        },
+        about: "When the message is sent: RFC 3339 with an offset, or `YYYY-MM-DD HH:MM:SS` in Africa/Lagos, at most 90 days \
+                ahead. Up to a minute in the past means now. The charge is drawn at once.",
+    },
+    Field {
+        name: "validity",
+        required: false,
+        kind: FieldType::Seconds {
+            least: MIN_VALIDITY_S,
+            most: MAX_VALIDITY_S,
+        },
+        about: "Seconds from the moment the message is due in which it may be delivered, from 60 to 172800. The gateway's own \
+                validity counts where it is smaller.",
+    },
+    Field {
         name: "dnd",
         required: false,
         kind: FieldType::Choice(&["1", "2", "3", "4", "5", "6"]),
@@ -161,6 +186,12 @@ impl Field {
                 .schema_type(Type::String)
                 .format(Some(custom("uri")))
                 .examples([example])
+                .into(),
+            FieldType::Seconds { least, most } => object
+                .schema_type(Type::Integer)
+                .format(Some(custom("int32")))
+                .minimum(Some(least))
+                .maximum(Some(most))
                 .into(),
             FieldType::Flag => object
                 .schema_type(Type::Boolean)

@@ -37,7 +37,7 @@ pub(crate) struct Value<'a> {
 impl Value<'_> {
     fn kind(self) -> ValueType {
         match self.name {
-            Name::From | Name::Body | Name::CallbackUrl => ValueType::Text,
+            Name::From | Name::Body | Name::CallbackUrl | Name::SendAt => ValueType::Text,
             Name::CustomerReference => ValueType::Reference,
             Name::To => ValueType::List,
             Name::ApiToken
@@ -45,6 +45,7 @@ impl Value<'_> {
             | Name::Dnd
             | Name::Unicode
             | Name::AppendSender
+            | Name::Validity
             | Name::MessageId
             | Name::Page
             | Name::PerPage
