@@ -54,6 +54,8 @@ async fn each_recipient_gets_its_own_text() {
         "pages_total": 2,
         "text_changed": false,
         "removed_characters": 0,
+        "scheduled_for": null,
+        "state": "sending",
         "total_recipients": 2,
         "balance": 988.00
       },
