@@ -7,7 +7,7 @@ use crate::refusal::Refusal;
 named_enum! {
     /// The status of an account, which determines its rights.
     pub enum AccountStatus {
-        /// The account may use everything.
+        /// The account may use all operations.
         Active = "active",
         /// The account may only use the sandbox.
         Pending = "pending",
@@ -21,20 +21,20 @@ named_enum! {
 }
 
 named_enum! {
-    /// The fate of the queued messages of an account that may not send any more.
+    /// The fate of the queued messages of an account that may no longer send.
     pub enum Queued {
-        /// They wait until the account is active again.
+        /// The messages wait until the account is active again.
         Hold = "hold",
-        /// They end as failed, and are refunded.
+        /// The messages get the status failed, and their charges are refunded.
         Cancel = "cancel",
-        /// They are sent.
+        /// The messages are sent.
         Send = "send",
     }
 }
 
 impl AccountStatus {
-    /// Returns the reason why an account of this status may not send live messages, or `None` if it
-    /// may.
+    /// Returns the refusal of live sends by an account of this status, or `None` if the account may
+    /// send.
     pub fn refusal(self) -> Option<Refusal> {
         match self {
             Self::Active => None,
@@ -61,13 +61,13 @@ named_enum! {
 named_enum! {
     /// The status of a sender ID.
     pub enum SenderStatus {
-        /// It waits for approval by the operator.
+        /// The sender ID waits for approval by the operator.
         Pending = "pending",
-        /// It may be used.
+        /// The sender ID may be used.
         Approved = "approved",
-        /// It was rejected with a reason.
+        /// The operator rejected the sender ID with a reason.
         Rejected = "rejected",
-        /// It was approved, and may not be used now.
+        /// The sender ID was approved, but may not be used now.
         Suspended = "suspended",
     }
 }
@@ -93,7 +93,7 @@ pub struct Account {
     pub name: String,
     /// The status.
     pub status: AccountStatus,
-    /// The verification.
+    /// The verification of the owner.
     pub verification: Verification,
     /// The creation time, Unix milliseconds.
     pub created_at_ms: i64,

@@ -66,9 +66,9 @@ fn is_dns_name(name: &str) -> bool {
 }
 
 /// Returns scheme, host and port in lower case, such as `https://example.ng:443`. Callbacks are
-/// queued by it.
+/// queued by origin.
 ///
-/// It contains neither user, password, path nor query, so it may be logged. A text that is no URL
+/// An origin has no user, password, path or query, so it may be logged. A text that is no URL
 /// has an empty origin. The origin is part of a key, so it is cut if the host is no name
 /// ([`UrlFault::NoName`]).
 pub fn origin(url: &str) -> String {

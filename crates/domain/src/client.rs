@@ -18,10 +18,10 @@ pub struct AddressRange(IpNet);
 /// The reason why a text is no range.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum NotRange {
-    /// It has another form.
+    /// The text does not have the form of an address or range.
     #[error("`{0}` is neither an IP address nor a range such as 203.0.113.0/24 or 2001:db8::/48")]
     Form(String),
-    /// It has bits after its prefix. Either part may be a typing error.
+    /// The address has bits after the prefix. The address or the length may be a typing error.
     #[error("`{0}` has bits behind its prefix: the range begins at {1}")]
     Bits(String, IpAddr),
 }

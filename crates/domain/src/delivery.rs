@@ -543,8 +543,8 @@ mod tests {
             prop_assert_eq!((status, refunds, callbacks), (none.0, none.1, none.2));
         }
 
-        /// So an accepted submit is settled without the terms of its message (`settle::begin` of
-        /// `store`).
+        /// `settle::begin` of `store` relies on this: it settles an accepted submit without the
+        /// terms of its message.
         #[test]
         fn an_accepted_submit_has_the_same_effect_under_all_terms(
             events in proptest::collection::vec(event(), 0..10), pages in 1..4i64, leg in proptest::sample::select(&Leg::ALL[..]),

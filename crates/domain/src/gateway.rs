@@ -81,7 +81,7 @@ impl AppendSender {
 /// The priority of a batch. Lower values are sent first.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Priority {
-    /// One-time passwords overtake all others.
+    /// One-time passwords.
     Otp = 0,
     /// Sends to few recipients, and retries.
     Normal = 1,
@@ -190,12 +190,12 @@ impl Preference {
 /// The policy for a recipient whose submit has no known outcome.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum InDoubt {
-    /// It waits for a receipt for so long, and is then sent once more.
+    /// The recipient waits for a receipt, and is then sent once more.
     Resend {
-        /// Milliseconds.
+        /// The time to wait, milliseconds.
         hold_ms: i64,
     },
-    /// It is not sent again, and only waits for receipts.
+    /// The recipient only waits for a receipt, and is not sent again.
     Hold,
 }
 
@@ -362,7 +362,7 @@ impl Rulebook {
     }
 
     /// Returns the acceptance time before which all messages of a gateway have expired. The time of
-    /// a message begins when its first leg may be sent. A gateway that is not configured any more
+    /// a message begins when its first leg may be sent. A gateway that is no longer configured
     /// has the longest time.
     pub fn over_before(&self, gateway: Gateway, now_ms: i64) -> i64 {
         let longest_ms = i64::try_from(MAX_RECEIPT_TIMEOUT.as_millis()).unwrap_or(i64::MAX);

@@ -52,8 +52,8 @@ pub fn in_use() -> Refusal {
 
 /// Decides on a request with a key, which is stored for `window_ms`.
 ///
-/// While the first request runs, others are refused for now, since its key is free again if it
-/// fails.
+/// While the first request runs, other requests with its key are refused. They may be repeated
+/// later, because a failed first request releases the key.
 pub fn decide(
     state: KeyState,
     request: RequestFingerprint,

@@ -1,8 +1,8 @@
 //! Rate limits: sliding windows of 60 seconds for each account, environment and kind of request.
 //!
-//! A lone process counts every request in its [`Window`]. Nodes share a window in the database:
-//! they reserve some permits at a time, and let in a few requests uncounted ([`Permits`]), so that
-//! most requests need no database.
+//! A process without a cluster counts every request in its [`Window`]. The nodes of a cluster share
+//! a window in the database. Each node reserves several permits at a time, and allows a few
+//! requests without a permit ([`Permits`]), so that most requests need no database.
 
 mod permits;
 mod reservation;

@@ -184,7 +184,7 @@ pub enum Refusal {
     DailyLimit {
         /// The daily limit.
         limit: Money,
-        /// The rest of it.
+        /// The unspent part of the limit.
         left: Money,
         /// The cost of the send.
         needed: Money,

@@ -1,8 +1,8 @@
 //! The codec of PDUs. Decoded PDUs borrow from the read buffer.
 //!
-//! Decoding is lenient: it accepts every PDU whose fields can be told apart, whatever their lengths
-//! and contents. Encoding is strict: it rejects a PDU that SMPP 3.4 does not allow, and writes
-//! nothing.
+//! Decoding is lenient: it accepts every PDU whose fields have clear boundaries, whatever their
+//! lengths and contents. Encoding is strict: it rejects a PDU that SMPP 3.4 does not allow, and
+//! writes nothing.
 
 mod decode;
 mod encode;

@@ -62,7 +62,7 @@ impl Output {
         self.compact();
     }
 
-    /// Writes as much as the transport accepts. After an error nothing is written any more.
+    /// Writes as much as the transport accepts. After an error, nothing further is written.
     pub(crate) fn poll_write<S: AsyncWrite + Unpin>(
         &mut self,
         stream: &mut S,

@@ -197,7 +197,7 @@ pub enum DeliveryEvent {
         /// The final status.
         status: DeliveryStatus,
     },
-    /// A waiting leg must not be sent any more.
+    /// A waiting leg must no longer be sent.
     Cancelled {
         /// The leg.
         leg: Leg,

@@ -1,7 +1,7 @@
-//! From the rows of a personalised send to a valid draft, or to the first refusal.
+//! Checks the rows of a personalised send, and returns a draft or the first refusal.
 //!
-//! The checks and their order are those of a send. The text of each row is rendered, prepared and
-//! judged by itself. All faults of the rows are one refusal (API-2020).
+//! The checks have the same order as the checks of an ordinary send. The text of each row is
+//! rendered, prepared and checked by itself. One refusal covers the faults of all rows (API-2020).
 
 mod judge;
 mod recipient;
@@ -28,10 +28,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Most row numbers of repeated recipients that an answer names.
+/// Upper bound of the row numbers of repeated recipients in an answer.
 const MAX_NAMED_REPEATED: usize = 100;
 
-/// A personalised message that may be accepted, if it is no duplicate and the wallet can pay.
+/// A valid personalised message. It is accepted unless it is a duplicate or the balance is too low.
 #[derive(Clone, Debug)]
 pub struct PersonalisedDraft {
     /// The account.
@@ -64,7 +64,7 @@ pub struct PersonalisedDraft {
     pub priority: Priority,
     /// The URL of callbacks.
     pub callback_url: Option<String>,
-    /// The caller's reference for recipients without one of their own.
+    /// The caller's reference for recipients without a reference of their own.
     pub customer_reference: Option<String>,
     /// The earliest time of submission, Unix milliseconds. `None` is at once.
     pub due_at_ms: Option<i64>,
@@ -81,13 +81,13 @@ impl PersonalisedDraft {
         piece(&self.texts, &recipient.text)
     }
 
-    /// Returns the caller's reference for a recipient, or the one of the whole send.
+    /// Returns the caller's reference for a recipient, or else the reference of the whole send.
     pub fn reference_of<'a>(&'a self, recipient: &'a PersonalisedRecipient) -> Option<&'a str> {
         let own = recipient.customer_reference.as_deref();
         own.or(self.customer_reference.as_deref())
     }
 
-    /// Converts it into the draft of a message whose recipients have texts of their own.
+    /// Converts the personalised draft into the draft of a message with a text for each recipient.
     pub fn into_draft(self) -> Draft {
         let classes = classes(&self.recipients);
         let recipients = self.recipients.iter().map(|one| one.recipient).collect();
@@ -238,8 +238,8 @@ fn template_of(body: &str) -> Result<Template, Refusal> {
     Template::parse(body).map_err(|fault| Refusal::Malformed(format!("`body`: {fault}.")))
 }
 
-/// Renders the texts of these rows in order, before they are prepared. Returns `None` if one has a
-/// fault.
+/// Renders the texts of these rows in order, and passes each unprepared text to `take`. Returns
+/// `None` if a text has a fault.
 pub(crate) fn each_text<'p>(
     body: Option<&str>,
     rows: &Rows,
@@ -270,7 +270,7 @@ pub(crate) struct Chosen {
     repeated_count: usize,
 }
 
-/// Parses the number of each row. The first row of a number is sent.
+/// Parses the number of each row. Only the first row with a number is sent.
 pub(crate) fn choose(
     rows: &Rows,
     gateway: Gateway,

@@ -10,7 +10,7 @@ pub struct RecipientText<'a> {
     pub recipient: Recipient,
     /// The prepared text, before any suffix.
     pub text: &'a str,
-    /// The caller's reference for this recipient, where it replaces the one of the message.
+    /// The caller's reference for this recipient. It replaces the reference of the message.
     pub customer_reference: Option<&'a str>,
 }
 
@@ -21,11 +21,11 @@ pub struct RecipientTexts {
     rows: Vec<StoredText>,
     /// The pages of all recipients.
     pub pages_total: i64,
-    /// `true` if a recipient gets Unicode.
+    /// `true` if the text of a recipient is sent as Unicode.
     pub unicode: bool,
-    /// Rows whose number stood in a row before: the first of them.
+    /// The first rows whose number is in an earlier row.
     pub repeated: Vec<u32>,
-    /// The number of rows whose number stood in a row before.
+    /// The number of rows whose number is in an earlier row.
     pub repeated_count: usize,
 }
 
@@ -69,7 +69,7 @@ impl RecipientTexts {
         self.rows.len()
     }
 
-    /// Returns `true` without a recipient.
+    /// Returns `true` if there are no recipients.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

@@ -1,7 +1,7 @@
 //! The fingerprints of the requests of each operation.
 //!
-//! Fields are parsed in the same way as by the operation. A malformed request has no fingerprint:
-//! no equal one ever succeeded, and the operation refuses it.
+//! Fields are parsed in the same way as by the operation. A malformed request has no fingerprint,
+//! because the operation refuses it.
 
 use super::fingerprint::{FingerprintWriter, RequestFingerprint};
 use super::operation::Operation;

@@ -1,8 +1,9 @@
 //! Parses rows from the JSON array `messages` in one pass, without a tree.
 //!
 //! An element is `{"to": …, "variables": {"name": "Ada"}, "body": …, "customer_reference": …}`.
-//! Variables are strings, numbers as written, or booleans, and null is no value. A `to` that cannot
-//! be a number is described in words, as `/sms` does, so that the answer names it as invalid.
+//! Variables are strings, numbers as written, or booleans. A variable that is null is missing. A
+//! `to` of another JSON type is replaced by a description, as in `/sms`, so that the answer lists
+//! it as invalid.
 
 use super::rows::{RowField, Rows};
 use crate::refusal::Refusal;
@@ -95,7 +96,7 @@ impl<'a> Scalar<'a> {
         }
     }
 
-    /// Returns the value as a recipient, described in words if it cannot be one.
+    /// Returns the value as a recipient, or a description of a value that cannot be a recipient.
     fn recipient(&self) -> Cow<'_, str> {
         match self {
             Self::Text(text) => Cow::Borrowed(text),

@@ -1,10 +1,10 @@
 //! The permits of one node from a window that several nodes share.
 //!
 //! A permit counts from its reservation, and may be used for a short time after it. While a node
-//! holds it, no other node can use it. Besides, each node lets in a few requests of each minute
-//! [`Uncounted`], so that rare requests need no reservation. The held permits are at most one part
-//! in [`HELD`] of the limit, and the uncounted requests one part in [`UNCOUNTED`]. So all nodes
-//! together are off by at most 5 %.
+//! holds a permit, no other node can use it. Each node also allows a few requests per minute
+//! without a permit ([`Uncounted`]), so that rare requests need no reservation. The held permits
+//! are at most one part in [`HELD`] of the limit, and the uncounted requests at most one part in
+//! [`UNCOUNTED`]. So the error of all nodes together is at most 5 % of the limit.
 
 use super::reservation::{Rate, Reservation, Reserved};
 use super::slots::{MAX_WAIT_MS, SLOT_MS, reset_s};
@@ -14,18 +14,18 @@ use super::uncounted::Uncounted;
 const VALID_MS: i64 = 1_000;
 /// Age of the last reservation at which its unused permits are returned, milliseconds.
 pub const IDLE_MS: i64 = 1_500;
-/// Time for which a full window is not asked again. Meanwhile only returned permits could free
-/// capacity.
+/// Time after a refusal by the window during which the node refuses requests itself. Only returned
+/// permits could free capacity during this time.
 const FULL_MS: i64 = SLOT_MS;
 /// All nodes together hold at most one part in this number of the limit.
 const HELD: u32 = 30;
-/// All nodes together let in at most one part in this number of the limit uncounted.
+/// The uncounted requests of all nodes are at most one part in this number of the limit.
 const UNCOUNTED: u32 = 60;
 
 /// The permits of a node for one key.
 #[derive(Clone, Debug, Default)]
 pub struct Permits {
-    /// The time and result of the last reservation, less the returned permits.
+    /// The time and result of the last reservation, without the returned permits.
     last: Option<(i64, Reserved)>,
     /// The number of unused permits.
     unused: u32,
@@ -33,8 +33,8 @@ pub struct Permits {
 }
 
 impl Permits {
-    /// Answers a request from local state, if `nodes` nodes share the limit. Returns `None` if the
-    /// window must be asked.
+    /// Decides on a request from local state. `nodes` nodes share the limit. Returns `None` if the
+    /// decision needs a reservation.
     pub fn answer(&mut self, limit: u32, nodes: usize, now_ms: i64) -> Option<Rate> {
         let mut remaining = limit;
         if let Some((made_ms, last)) = self.last {
@@ -55,8 +55,8 @@ impl Permits {
         self.answer_uncounted(limit, nodes, remaining, now_ms)
     }
 
-    /// Lets in an uncounted request, as long as most of the limit is free by the last answer of the
-    /// window.
+    /// Allows a request without a permit, if more than half of the limit was free at the last
+    /// reservation. Otherwise returns `None`.
     fn answer_uncounted(
         &mut self,
         limit: u32,
@@ -90,7 +90,7 @@ impl Permits {
         }
     }
 
-    /// Adds the result of a reservation made at `now_ms`. It has counted the uncounted requests.
+    /// Stores the result of a reservation made at `now_ms`, which included the uncounted requests.
     pub fn take(&mut self, reserved: Reserved, now_ms: i64) {
         self.last = Some((now_ms, reserved));
         self.unused = reserved.granted;
@@ -102,7 +102,7 @@ impl Permits {
         self.is_older(IDLE_MS, now_ms)
     }
 
-    /// Returns `true` if nothing here is of use any more.
+    /// Returns `true` if the value has no permit, decision or count that still matters.
     pub fn is_over(&mut self, now_ms: i64) -> bool {
         self.unused == 0 && self.is_older(MAX_WAIT_MS, now_ms) && self.uncounted.total(now_ms) == 0
     }
@@ -117,7 +117,7 @@ impl Permits {
         self.unused
     }
 
-    /// Takes the unused permits, as a reservation that only returns them.
+    /// Removes the unused permits. Returns a reservation that returns them to the window.
     pub fn give_back(&mut self, now_ms: i64) -> Reservation {
         let unused = std::mem::take(&mut self.unused);
         let counted_ms = self.last.map_or(now_ms, |(_, last)| last.counted_ms);
@@ -133,8 +133,8 @@ impl Permits {
         }
     }
 
-    /// Records a failed reservation. The permits that it was to return are lost, and the last
-    /// answer of the window stays.
+    /// Records a failed reservation. The permits that it should have returned are lost. The result
+    /// of the last reservation is kept.
     pub fn fail(&mut self) {
         self.unused = 0;
         if let Some((_, last)) = &mut self.last {
@@ -143,7 +143,7 @@ impl Permits {
     }
 }
 
-/// Returns the share of a node in one part of the limit.
+/// Returns the share of one node in one of `parts` parts of the limit.
 fn part(limit: u32, parts: u32, nodes: usize) -> u32 {
     let nodes = u32::try_from(nodes).unwrap_or(u32::MAX).max(1);
     limit / parts.saturating_mul(nodes)

@@ -44,7 +44,7 @@ pub struct Reservation {
     pub wanted: u32,
     /// The number of unused permits of the last reservation.
     pub unused: u32,
-    /// The slot in which these were counted: their [`Reserved::counted_ms`].
+    /// The slot in which the unused permits were counted: their [`Reserved::counted_ms`].
     pub counted_ms: i64,
     /// The number of uncounted requests.
     pub uncounted: u32,
@@ -55,9 +55,9 @@ pub struct Reservation {
 /// The result of a reservation.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Reserved {
-    /// The number of granted permits, all if the limit allows it.
+    /// The number of granted permits: all wanted permits if the limit allows them.
     pub granted: u32,
-    /// The begin of the slot in which they count, Unix milliseconds.
+    /// The begin of the slot in which the granted permits count, Unix milliseconds.
     pub counted_ms: i64,
     /// The number of permits that are still free.
     pub remaining: u32,
@@ -66,8 +66,8 @@ pub struct Reserved {
 }
 
 impl Reserved {
-    /// Returns the decision on a request that needs all reserved permits. If it is refused, the
-    /// granted ones must be returned.
+    /// Returns the decision on a request that needs all wanted permits. If the request is refused,
+    /// the granted permits must be returned.
     pub fn rate(&self, asked: &Reservation) -> Rate {
         if self.granted < asked.wanted {
             Rate::refused(asked.limit, reset_s(self.reset_ms, asked.now_ms))

@@ -1,12 +1,12 @@
-//! The uncounted requests of the last minute.
+//! The requests of the last minute that the window has not counted yet.
 
 /// The length of a period, milliseconds.
 const PERIOD_MS: i64 = 20_000;
 /// Number of periods that cover any minute.
 const PERIODS: usize = 4;
 
-/// Requests by period. The value is small, since there is one for each used key, while a window has
-/// an entry for each used slot.
+/// The number of requests by period. Four counts are smaller than a window, and each used key has
+/// a value.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Uncounted {
     /// The counts, newest period first.

@@ -4,11 +4,11 @@ use super::reservation::{Rate, Reservation, Reserved};
 use super::slots::{SLOT_MS, SLOTS, WINDOW_MS, reset_s};
 use std::collections::VecDeque;
 
-/// The bit of a packed count that another octet follows.
+/// The bit of an octet that says that the packed count has another octet.
 const MORE: u8 = 0x80;
 
-/// A sliding window with one more slot than 60 seconds have, for the oldest one that has expired in
-/// part. Only slots with requests are stored, since most accounts send rarely.
+/// A sliding window of requests. It has one slot more than 60 seconds have, because its oldest slot
+/// has expired only in part. Only slots with requests are stored, since most accounts send rarely.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Window {
     /// The slots with requests, oldest first, with their counts.
@@ -142,12 +142,12 @@ impl Window {
         }
     }
 
-    /// Returns when the oldest counted slot expires, Unix milliseconds.
+    /// Returns the time at which the oldest counted slot expires, Unix milliseconds.
     fn reset_ms(&self) -> i64 {
         self.free_at_ms(1)
     }
 
-    /// Returns when so many further requests are allowed, Unix milliseconds.
+    /// Returns the time from which `more` further requests are allowed, Unix milliseconds.
     fn free_at_ms(&self, more: u32) -> i64 {
         let mut left = more;
         let last = self.counts.iter().find(|&&(_, count)| {

@@ -19,7 +19,7 @@ pub enum Change {
 /// The effect of a change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Effect {
-    /// Nothing, because the change was made before.
+    /// The change has no effect, because it was made before.
     Nothing,
     /// The change is made. A cancel ends the recipients that are unsent at its commit.
     Applies,

@@ -27,7 +27,7 @@ pub enum List {
     SenderIds = 4,
     /// Groups of a usage report.
     Usage = 5,
-    /// All accounts, for operators. So are the lists below.
+    /// All accounts. This list and the following lists are for operators.
     Accounts = 6,
     /// Tokens.
     Tokens = 7,
@@ -51,25 +51,25 @@ pub enum List {
     Audit = 16,
 }
 
-/// The place in a list of an operator where its next page begins, as an opaque text.
+/// The start of the next page of a list, as an opaque text.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Cursor(String);
 
 impl Cursor {
-    /// Takes a text that is to be read as a cursor.
+    /// Wraps the text of a cursor. The text is checked by [`Cursor::key`].
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// Writes the cursor of the page after the item with this key.
+    /// Returns the cursor of the page after the item with this key.
     pub fn after(key: &impl Serialize, list: List, scope: &[u8]) -> Self {
         // The keys are tuples of numbers and texts, which always have a JSON form.
         let key = serde_json::to_vec(key).unwrap_or_default();
         Self(seal(&key, list, scope))
     }
 
-    /// Reads the key of a cursor of this list and scope. Returns `None` if another list gave it, or
-    /// none.
+    /// Returns the key in a cursor of this list and scope. Returns `None` for a cursor of another
+    /// list or scope, and for any other text.
     pub fn key<K: DeserializeOwned>(&self, list: List, scope: &[u8]) -> Option<K> {
         serde_json::from_slice(&open(self.0.trim(), list, scope)?).ok()
     }
@@ -80,8 +80,8 @@ impl Cursor {
     }
 }
 
-/// The position of an item in its list. Lists are ordered by it, so new rows neither repeat nor
-/// hide others.
+/// The position of an item in its list. Lists are ordered by position, so a new row neither repeats
+/// nor hides another row between two pages.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Position {
     /// The id of the item, or of its parent.

@@ -149,7 +149,7 @@ fn answered(context: &Arc<Context>, pending: PendingAccept, answer: Accepted) {
         key,
         answer: sender,
     } = pending;
-    // A client that has its answer finds the key free.
+    // The key is released before the answer, so that the client can use the key again at once.
     drop(key);
     let balance = match answer {
         Accepted::Yes { balance } => Ok(balance),

@@ -111,7 +111,7 @@ pub(crate) fn group(
     let mut deferred = VecDeque::new();
     while let Some(waiting) = queued.pop_front() {
         if waiting.answer.is_closed() {
-            // The client timed out and was told that the send is not accepted.
+            // The send timed out, and its client received a refusal.
             continue;
         }
         if now.saturating_duration_since(waiting.queued_at) > QUEUE_TIMEOUT {

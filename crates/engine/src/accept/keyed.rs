@@ -19,9 +19,9 @@ pub type WriteBody = Arc<dyn Fn(Sent) -> String + Send + Sync>;
 pub struct Keyed {
     /// The key.
     pub key: IdempotencyKey,
-    /// The operation that it was sent to.
+    /// The operation of the request.
     pub operation: Operation,
-    /// The body of the answer. It is kept with the key.
+    /// The writer of the answer's body, which is stored with the key.
     pub write: WriteBody,
 }
 
@@ -30,20 +30,20 @@ pub struct Keyed {
 pub enum Answered {
     /// The send was accepted now.
     First(Sent),
-    /// The same request was accepted under its key before, and this was its answer.
+    /// The same request was accepted earlier with the same key. This is its stored answer.
     Replay(StoredAnswer),
 }
 
-/// A key on its way through the commit.
+/// The idempotency key of a send that is not yet committed.
 pub(crate) struct PendingKey {
     pub(crate) request: KeyedRequest,
     pub(crate) write: WriteBody,
-    /// The key is in use until this is dropped.
+    /// Keeps the key in use until it is dropped.
     pub(crate) _claim: KeyClaim,
 }
 
 impl PendingKey {
-    /// Returns the key as the transaction keeps it.
+    /// Returns the key in the form that the transaction stores.
     pub(crate) fn of_send(&self, draft: &Arc<Draft>, id: MessageId) -> KeyedSend {
         let (draft, write) = (Arc::clone(draft), Arc::clone(&self.write));
         KeyedSend {

@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn the_limit_follows_the_rate_of_commits() {
         let table = [
-            // A fast machine is limited by memory alone.
+            // Only memory limits a fast machine.
             (MAX_QUEUED_RECIPIENTS, 20, 10, MAX_QUEUED_RECIPIENTS),
             (MAX_QUEUED_RECIPIENTS, 20, 100, 75_000),
             (75_000, 20, 10, MAX_QUEUED_RECIPIENTS),

@@ -1,4 +1,4 @@
-//! The answer to an accepted send.
+//! The answer that a customer gets to an accepted send.
 
 use domain::{
     Adjustments, Alphabet, Draft, Environment, Gateway, MessageId, Money, RecipientTexts,
@@ -9,36 +9,36 @@ use domain::{
 pub struct Sent {
     /// The id of the message.
     pub message_id: MessageId,
-    /// The charge. For the sandbox, the charge that a live send would have.
+    /// The charge. In the sandbox, it is the charge of the same live send.
     pub cost: Money,
-    /// The balance of the wallet; in the sandbox, the simulated wallet.
+    /// The balance of the wallet after the charge. The sandbox has a simulated wallet.
     pub balance: Money,
     /// The number of recipients.
     pub recipients_count: usize,
-    /// The gateway used.
+    /// The gateway.
     pub gateway: Gateway,
-    /// `true` if it is sent as Unicode.
+    /// `true` if the text of a recipient is sent as Unicode.
     pub unicode: bool,
     /// The largest number of pages billed for one recipient.
     pub page_count: i64,
-    /// The first list entries that are not valid recipients.
+    /// The first entries of the request that are not valid recipients.
     pub invalid_recipients: Vec<String>,
-    /// The number of all such entries.
+    /// The number of entries that are not valid recipients.
     pub invalid_count: usize,
     /// Parts of the request that were changed or ignored.
     pub adjustments: Adjustments,
-    /// The time for which it is scheduled, Unix milliseconds; `None` if it is due at once.
+    /// The due time, Unix milliseconds, or `None` if the message is due at once.
     pub scheduled_for_ms: Option<i64>,
-    /// The answer to a personalised send has more.
+    /// The additional part for a personalised send.
     pub personalised: Option<PersonalisedSent>,
 }
 
-/// The part of the answer that a personalised send alone has.
+/// The additional part of the answer to a personalised send.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PersonalisedSent {
     /// The pages of all recipients.
     pub pages_total: i64,
-    /// Rows that were left out, since their number stood in a row before: the first of them.
+    /// The first rows left out because their number is in an earlier row.
     pub repeated: Vec<u32>,
 }
 
@@ -52,7 +52,7 @@ impl PersonalisedSent {
 }
 
 impl Sent {
-    /// The answer to an accepted draft, with the balance after its charge.
+    /// Returns the answer to an accepted draft. `balance` is the balance after the charge.
     pub(crate) fn new(draft: &Draft, message_id: MessageId, balance: Money) -> Self {
         let balance = match draft.environment {
             Environment::Live => balance,

@@ -1,6 +1,6 @@
 //! Rate-limit permits that this node reserved from limits shared by all nodes.
 //!
-//! A node may let in a few requests of each key without a permit, and it holds spare permits for a
+//! A node may allow a few requests of each key without a permit, and it holds spare permits for a
 //! busy key. A request that finds neither waits for a reservation. All keys with waiting requests
 //! share one transaction, and requests that arrive meanwhile share the next one. So the cost of a
 //! request does not grow with the number of accounts.
@@ -296,7 +296,7 @@ impl Entry {
     }
 
     /// Fails all waiting requests. Permits that the failed transaction was to return are lost.
-    /// Requests that were let in uncounted are reported by the next reservation.
+    /// The next reservation reports the requests that were allowed without a permit.
     fn fail(&mut self, error: &Error) {
         self.permits.fail();
         for waiting in self.waiting.drain(..) {

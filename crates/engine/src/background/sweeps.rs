@@ -36,7 +36,7 @@ const VACUUM_INTERVAL: Duration = Duration::from_millis(500);
 /// Period of the removal of old callback attempts, and their retention.
 const FORGET_INTERVAL: Duration = Duration::from_hours(1);
 const ATTEMPTS_MS: i64 = 14 * 86_400_000;
-/// Period of the search for batches of carriers that are not configured any more.
+/// Period of the search for batches of carriers that are no longer configured.
 const UNCONFIGURED_INTERVAL: Duration = Duration::from_secs(5);
 /// Period of the settlement of held accounts.
 const HELD_INTERVAL: Duration = Duration::from_secs(2);

@@ -211,8 +211,8 @@ impl Plan {
         })
     }
 
-    /// Returns the next carrier of a number after this one, or the first if this one is not
-    /// configured any more.
+    /// Returns the next carrier of a number after this one, or the first if the present one is
+    /// no longer configured.
     pub(crate) fn carrier_after(
         &self,
         gateway: Gateway,

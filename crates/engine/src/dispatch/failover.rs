@@ -94,7 +94,7 @@ async fn move_batches(
     Ok(more)
 }
 
-/// Moves the batches of carriers that are not configured any more, since no worker looks for them.
+/// Moves the batches of carriers that are no longer configured, since no worker looks for them.
 /// A batch without another carrier expires. Each such carrier is logged once.
 pub(crate) async fn move_unconfigured(
     context: &Arc<Context>,

@@ -65,8 +65,8 @@ impl Encoded {
 }
 
 impl Pages {
-    /// Encodes the pages. Without `validity_ms` the carrier uses its own validity. Returns `None` if
-    /// a recipient has no text.
+    /// Encodes the pages. Without `validity_ms` the carrier uses its own validity. Returns `None`
+    /// if a recipient has no text.
     pub(crate) fn new(
         claimed: &Claimed,
         service_type: &str,

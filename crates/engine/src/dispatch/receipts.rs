@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::Receipt;
 
-/// Memory of uncommitted receipts of a carrier at which its connections are not read any more (back
+/// Memory of uncommitted receipts of a carrier at which its connections are no longer read (back
 /// pressure).
 const MAX_OCTETS: usize = 8 * 1024 * 1024;
 

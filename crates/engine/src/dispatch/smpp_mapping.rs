@@ -75,7 +75,7 @@ pub(crate) fn decision(
         && !asked.has_capacity
         && delays >= MAX_DELAYS_WITHOUT_CAPACITY
     {
-        // It would occupy the capacity of others until its message expires.
+        // Another delay would occupy the scarce capacity until the message expires.
         return in_doubt(plan, asked);
     }
     let other = plan.carrier_after(content.gateway, batch.leg, recipient, &batch.carrier);

@@ -45,7 +45,7 @@ impl State {
 
     /// Adds a claimed batch. An expired batch is decided at once.
     pub(crate) fn take(&mut self, claimed: Claimed) {
-        // Its account may have been held since the claim.
+        // The account may have been held since the claim.
         if self.context.holds.contain(&claimed.content) {
             self.carrier.withhold();
         }
@@ -189,7 +189,7 @@ impl State {
         }
     }
 
-    /// Puts back recipients of accounts that may not send any more. A recipient with accepted pages
+    /// Puts back recipients of accounts that may no longer send. A recipient with accepted pages
     /// is still completed.
     pub(crate) fn put_back_withheld(&mut self) {
         if !self.carrier.take_withheld() {

@@ -1,4 +1,4 @@
-//! One request: it is admitted once, and then acts once.
+//! A request is admitted first. The resulting [`Admission`] then runs the request's operation.
 //!
 //! The order of checks is that of docs/spec/interface.md, section 4: token, account status, rate
 //! limit, and for a send the capacity of the accept queue.
@@ -66,7 +66,7 @@ pub struct Quoted {
     pub balance: Money,
 }
 
-/// The stages that a request passes.
+/// The components that a request passes on its way to the database.
 pub(super) struct Stages {
     pub(super) context: Arc<Context>,
     pub(super) callers: Arc<Callers>,
@@ -160,28 +160,28 @@ impl Stages {
 }
 
 impl Admission {
-    /// The caller.
+    /// Returns the caller.
     pub fn caller(&self) -> &Arc<Caller> {
         &self.caller
     }
 
-    /// The account with its sender IDs.
+    /// Returns the account with its sender IDs.
     pub fn customer(&self) -> &Customer {
         &self.caller.customer
     }
 
-    /// Live or sandbox.
+    /// Returns the environment: live or sandbox.
     pub fn environment(&self) -> Environment {
         self.environment
     }
 
-    /// The rate limit after this request.
+    /// Returns the rate limit after this request.
     pub fn rate(&self) -> &Rate {
         &self.rate
     }
 
-    /// Accepts a send. A returned message is durable and charged. The same request under the same key is
-    /// accepted once.
+    /// Accepts a send. A returned message is durable and charged. The same request with the same
+    /// key is accepted once.
     pub async fn send(
         &self,
         request: SendRequest,
@@ -202,7 +202,7 @@ impl Admission {
         };
         let max_recipients = live.plan.rules.max_recipients;
         let fingerprint = request.fingerprint(operation, self.environment, max_recipients);
-        // A request that cannot be read was never accepted, and is not now.
+        // An unreadable request has no fingerprint. The checks of a send refuse it.
         let Some(fingerprint) = fingerprint else {
             self.draft(request, &live)?;
             return Err(Refusal::Malformed("The request could not be read.".to_owned()).into());
@@ -222,8 +222,8 @@ impl Admission {
         Box::pin(self.accept_keyed(request, live, pending)).await
     }
 
-    /// Accepts a send with a key. Its commit looks the key up. Where a check before the commit
-    /// refuses the send or counts it, the key is looked up for that check.
+    /// Accepts a send with a key. The commit looks the key up. The key is also looked up before a
+    /// check that counts sends, and after a refusal.
     async fn accept_keyed(
         &self,
         request: SendRequest,
@@ -249,7 +249,7 @@ impl Admission {
         }
     }
 
-    /// Returns the kept answer of the same request.
+    /// Returns the stored answer to the same request with the same key, if there is one.
     async fn replayed(&self, keyed: &KeyedRequest) -> Result<Option<StoredAnswer>, Error> {
         let account = self.caller.customer.account.id;
         let context = &self.stages.context;
@@ -283,7 +283,7 @@ impl Admission {
         stages.queue.send(draft, live, counted, key).await
     }
 
-    /// Judges a send.
+    /// Checks a send, and returns its draft.
     fn draft(&self, request: SendRequest, live: &Live) -> Result<Draft, Refusal> {
         request.draft(
             &self.caller.customer,

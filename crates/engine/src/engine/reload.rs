@@ -38,7 +38,7 @@ pub(super) struct New {
 /// The tasks of the carriers, by name.
 pub(super) type CarrierTasks = Vec<(Arc<str>, JoinHandle<()>)>;
 
-/// Closes the carriers that are not configured any more, and starts the new ones.
+/// Closes the carriers that are no longer configured, and starts the new ones.
 pub(super) fn replace_carriers(
     context: &Arc<Context>,
     reports: &ReportSink,

@@ -6,8 +6,8 @@ use domain::schedule::SendTimes;
 use domain::{Customer, Draft, Environment, Prohibited, Quote, Refusal, Rulebook, SendFields};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-/// Number of rows from which the work on them leaves the other tasks of its thread to other threads.
-const MANY_ROWS: usize = 500;
+/// Rows from which a request is processed as blocking work.
+const MIN_BLOCKING_ROWS: usize = 500;
 
 /// The parsed request of a send.
 pub enum SendRequest {
@@ -18,8 +18,8 @@ pub enum SendRequest {
 }
 
 impl SendRequest {
-    /// Returns the meaning of the request for its idempotency key. A request that cannot be read has
-    /// none.
+    /// Returns the fingerprint that an idempotency key is stored with. Returns `None` for an
+    /// unreadable request.
     pub(super) fn fingerprint(
         &self,
         operation: Operation,
@@ -31,7 +31,7 @@ impl SendRequest {
             Self::Shared(fields) => {
                 idempotency::of_send(operation, fields, times, environment, max_recipients)
             }
-            Self::Personalised(fields, rows) => long(rows.len(), || {
+            Self::Personalised(fields, rows) => run_blocking(rows.len(), || {
                 idempotency::of_personalised(fields, rows, times, environment, max_recipients)
             }),
         }
@@ -43,7 +43,7 @@ impl SendRequest {
         SendTimes::parse(fields.send_at.as_deref(), fields.validity.as_deref())
     }
 
-    /// Judges the request.
+    /// Checks the request, and returns its draft.
     pub(super) fn draft(
         self,
         customer: &Customer,
@@ -56,7 +56,7 @@ impl SendRequest {
             Self::Shared(fields) => {
                 domain::draft(fields, customer, environment, rules, prohibited, now_ms)
             }
-            Self::Personalised(fields, rows) => long(rows.len(), || {
+            Self::Personalised(fields, rows) => run_blocking(rows.len(), || {
                 let draft = domain::draft_personalised(
                     fields,
                     &rows,
@@ -71,7 +71,7 @@ impl SendRequest {
         }
     }
 
-    /// Judges the request, and calculates its price.
+    /// Checks the request, and returns its draft and its price.
     pub(super) fn quote(
         self,
         customer: &Customer,
@@ -88,7 +88,7 @@ impl SendRequest {
                 let quote = Quote::of(&draft, &body, rules);
                 Ok((draft, quote))
             }
-            Self::Personalised(fields, rows) => long(rows.len(), || {
+            Self::Personalised(fields, rows) => run_blocking(rows.len(), || {
                 let body = fields.body.clone();
                 let draft = domain::draft_personalised(
                     fields,
@@ -106,12 +106,13 @@ impl SendRequest {
     }
 }
 
-/// Runs work on so many rows. Work on many rows takes milliseconds, so the other tasks of the thread
-/// move to other threads.
-fn long<T>(rows: usize, work: impl FnOnce() -> T) -> T {
+/// Runs work on a number of rows. Many rows take milliseconds, so the work is then marked as
+/// blocking, and Tokio moves the other tasks of the thread to other threads.
+fn run_blocking<T>(rows: usize, work: impl FnOnce() -> T) -> T {
     match Handle::try_current() {
         Ok(handle)
-            if rows >= MANY_ROWS && handle.runtime_flavor() == RuntimeFlavor::MultiThread =>
+            if rows >= MIN_BLOCKING_ROWS
+                && handle.runtime_flavor() == RuntimeFlavor::MultiThread =>
         {
             tokio::task::block_in_place(work)
         }

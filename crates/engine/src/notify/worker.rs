@@ -44,7 +44,7 @@ const MAX_QUEUED_MS: i64 = 40_000;
 pub(crate) enum Phase {
     /// No shutdown has begun.
     Open,
-    /// Nothing is claimed any more.
+    /// The worker claims no further callbacks.
     Closing,
     /// Attempts in flight are aborted.
     Aborting,

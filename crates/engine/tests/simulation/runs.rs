@@ -9,7 +9,7 @@ use std::thread;
 /// Number of seeds in a short and in a long run.
 const SEEDS: u64 = 200;
 const MANY_SEEDS: u64 = 20_000;
-/// One seed in so many is run twice and compared.
+/// One seed in this number is run twice, and the two runs are compared.
 const REPEAT_INTERVAL: u64 = 10;
 /// Number of seeds between two lines of progress.
 const PROGRESS_INTERVAL: u64 = 1_000;

@@ -9,7 +9,7 @@ use std::fmt;
 pub struct Peer {
     /// The `system_id` of the SMSC.
     pub system_id: String,
-    /// Its SMPP version. `None` means 3.3, or an SMSC that does not announce one.
+    /// The SMPP version of the SMSC. `None` means 3.3, or an SMSC that announces no version.
     pub interface_version: Option<u8>,
 }
 
@@ -53,7 +53,8 @@ pub enum CloseReason {
     HalfOpen,
     /// Reading or writing failed.
     Io(std::io::ErrorKind),
-    /// The peer sent an impossible `command_length`, so frames cannot be told apart any more.
+    /// The peer sent an impossible `command_length`, so the boundaries of the next frames are
+    /// unknown.
     Protocol,
     /// The runtime dropped the task of the session.
     Aborted,

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Waker};
 
 /// Maximum number of queued submits. A caller that follows the window stays far below.
 pub const MAX_QUEUED: usize = 100_000;
-/// Memory of unread `deliver_sm` from which the connection is not read any more (back pressure).
+/// Memory of unread `deliver_sm` from which the connection is no longer read (back pressure).
 /// The caller may queue several times this size.
 pub(super) const MAX_UNREAD_OCTETS: usize = 512 * 1024;
 
@@ -113,7 +113,7 @@ impl Session {
         self.mailbox.silent.load(Ordering::Relaxed)
     }
 
-    /// Returns `true` if nothing can be submitted any more.
+    /// Returns `true` if nothing further can be submitted.
     pub fn is_closed(&self) -> bool {
         let inbox = lock(&self.mailbox.inbox);
         inbox.closed || inbox.unbind

@@ -7,14 +7,14 @@ use tokio::time::Instant;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum State {
     Open,
-    /// No further submits are sent, and open responses are awaited until then.
+    /// No further submits are sent. The client awaits the open responses until this time.
     Draining(Instant),
-    /// `unbind` was sent, and its response is awaited until then.
+    /// `unbind` was sent. The client awaits its response until this time.
     Unbinding(Instant),
-    /// The peer sent `unbind` with this sequence number. It is answered after the open responses,
-    /// or at that time.
+    /// The peer sent `unbind` with this sequence number. The client answers after the
+    /// open responses, or at this time.
     PeerUnbinding(u32, Instant),
-    /// The session ends after the last reads and writes, or at that time.
+    /// The session ends after the last reads and writes, or at this time.
     Leaving(CloseReason, Instant),
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// Size of the unwritten output from which the connection is not read any more, because the peer
+/// Size of the unwritten output from which the connection is no longer read, because the peer
 /// does not read either.
 const MAX_UNWRITTEN_OCTETS: usize = 1024 * 1024;
 /// Maximum number of rounds before the task yields.

@@ -22,7 +22,7 @@ pub(super) struct Window {
     limit: usize,
     open: usize,
     sequence: u32,
-    /// No entry is older than this.
+    /// A lower bound of the times of all entries.
     oldest: Option<Instant>,
 }
 

@@ -77,7 +77,8 @@ impl Pdu<'_> {
     }
 }
 
-/// The mandatory fields of a PDU cannot be told apart. The PDU can be skipped by its length.
+/// The boundaries of the mandatory fields of a PDU are unknown. The PDU can be skipped by its
+/// length.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("the fields of {0} end too early")]
 pub struct Malformed(pub Command);

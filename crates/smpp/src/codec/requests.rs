@@ -137,7 +137,8 @@ impl<'a> Iterator for DestinationIter<'a> {
     }
 }
 
-/// Reads the destinations of a `submit_multi`. Returns `None` if they cannot be told apart.
+/// Reads the destinations of a `submit_multi`. Returns `None` if the boundaries between them are
+/// unknown.
 pub(super) fn destinations<'a>(fields: &mut Reader<'a>) -> Option<Destinations<'a>> {
     let [count] = fields.octets()?;
     let start = fields.0;

@@ -61,7 +61,8 @@ pub enum SessionEnd {
     BindTimedOut,
     /// The client did not answer an `enquire_link`.
     HalfOpen,
-    /// The client sent an impossible `command_length`, so frames cannot be told apart any more.
+    /// The client sent an impossible `command_length`, so the boundaries of the next frames are
+    /// unknown.
     Protocol,
 }
 

@@ -79,8 +79,8 @@ impl Account {
         lost
     }
 
-    /// Moves at most `capacity` due entries to `out`. Returns the time of the next one. The connection
-    /// is woken when more are queued.
+    /// Moves at most `capacity` due entries to `out`. Returns the time of the next one. The
+    /// connection is woken when more are queued.
     pub(super) fn take_due(
         &self,
         connection: u64,

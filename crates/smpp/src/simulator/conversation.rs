@@ -38,7 +38,7 @@ pub(super) struct Conversation {
     /// Due receipts and messages that are not written yet.
     collected: Vec<Outgoing>,
     next_outgoing_at: Option<Instant>,
-    /// `true` if nothing is read or written any more, while the connection stays open.
+    /// `true` if nothing further is read or written, while the connection stays open.
     is_silent: bool,
     /// `true` if the connection ends now.
     is_closing: bool,

@@ -1,4 +1,4 @@
-//! The script in words, for a command line.
+//! Parses a script from the words of a command line.
 //!
 //! | part | form | example |
 //! |---|---|---|

@@ -105,7 +105,7 @@ pub enum Fault {
     NoId,
     /// The connection is closed instead of an answer.
     Drop,
-    /// The connection stays open, but nothing is answered on it any more.
+    /// The connection stays open, but nothing further is answered on it.
     HalfOpen,
     /// Answered with an unused sequence number.
     WrongSequence,
@@ -113,7 +113,7 @@ pub enum Fault {
     Garbage,
     /// A PDU with an impossible length precedes the answer.
     BrokenLength,
-    /// So many receipts of unknown messages precede the answer.
+    /// This number of receipts for unknown messages precedes the answer.
     Flood(u32),
     /// The SMSC sends `unbind`, answers half a second later, and closes after the `unbind_resp`.
     Unbind,

@@ -60,7 +60,7 @@ pub(super) enum Answer {
     Silence,
     /// The connection is closed.
     Drop,
-    /// The connection stays open, and nothing is read or written on it any more.
+    /// The connection stays open, and nothing further is read or written on it.
     HalfOpen,
 }
 

@@ -73,7 +73,7 @@ async fn a_request_waits_while_a_reservation_of_its_key_runs() {
     node.count(KEY, 60, 1, NOW).await.unwrap();
     let mut asks = Box::pin(node.count(KEY, 60, 1, NOW));
     begin(&mut asks).await;
-    // The higher limit would let in two more requests without the database.
+    // The higher limit would allow two more requests without the database.
     let mut follows = Box::pin(node.count(KEY, 180, 1, NOW));
     begin(&mut follows).await;
     assert_eq!(asks.await.unwrap().remaining, 58);
@@ -155,7 +155,7 @@ async fn an_unavailable_database_lets_only_uncounted_requests_in() {
     let (directory, store) = embedded().await;
     let node = Arc::new(Reservations::new(store.clone()));
     store.close().await;
-    // The first five requests are let in uncounted.
+    // The first five requests are allowed without a permit.
     for _ in 0..5 {
         node.count(KEY, 1_000, 3, NOW).await.unwrap();
     }
