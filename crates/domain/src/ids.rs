@@ -43,7 +43,7 @@ impl fmt::Display for NodeId {
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct BatchId(pub i64);
 
-/// The bucket of the message tables that holds an account's rows. It leads every primary key.
+/// The bucket of an account's rows: the first column of the message tables' primary keys.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Bucket(pub i64);
 
@@ -52,7 +52,7 @@ pub struct Bucket(pub i64);
 pub struct MessageId(pub Uuid);
 
 impl MessageId {
-    /// An id above those of all messages: the end of a list.
+    /// An id above the ids of all messages.
     pub const HIGHEST: Self = Self(Uuid::max());
 
     /// Creates the id of a message accepted at `now_ms` (Unix milliseconds).
@@ -67,12 +67,12 @@ impl MessageId {
         ))
     }
 
-    /// Returns the id of this number, as a cursor has it.
+    /// Returns the id with the number of a cursor.
     pub const fn from_number(number: u128) -> Self {
         Self(Uuid::from_u128(number))
     }
 
-    /// Returns the number of the id, which is in the order of ids.
+    /// Returns the id as a number. Numbers have the order of ids.
     pub const fn number(self) -> u128 {
         self.0.as_u128()
     }

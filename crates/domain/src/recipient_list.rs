@@ -32,7 +32,7 @@ pub const fn count(packed: &[u8]) -> usize {
     packed.len() / WIDTH
 }
 
-/// Returns the place of a number in a packed list.
+/// Returns the index of a number in a packed list.
 pub fn position(packed: &[u8], recipient: Recipient) -> Option<usize> {
     let wanted = recipient.digits().to_be_bytes();
     packed

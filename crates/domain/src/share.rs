@@ -43,7 +43,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Returns the step of a node. A holder of 0 is none.
+    /// Returns the step of a node. A holder of 0 marks a free connection.
     fn step(me: i64, alive: &[i64], holders: &[i64], slots: usize) -> Share {
         let nodes = |numbers: &[i64]| -> Vec<NodeId> {
             let numbers = numbers.iter().copied().filter(|&number| number > 0);

@@ -9,8 +9,8 @@
 //! | `notify` | callbacks are posted to the customers' URLs |
 //!
 //! Beside the stages, `cluster` shares work with other nodes, `background` runs periodic tasks,
-//! `queries` answers questions about messages, and `operators` implements the commands. `context`
-//! holds the store, the clock and everything else that the stages share. `engine` starts all of them.
+//! `queries` finds messages and recipients, and `operators` implements the commands. `context` holds
+//! the store, the clock and the other values that the stages share. `engine` starts all modules.
 //!
 //! This crate knows neither the HTTP API nor SQL. Time, randomness and connections come from the
 //! [`System`] that its user passes in.

@@ -1,6 +1,7 @@
-//! Questions about messages: lists, single messages, their recipients and the events of each.
+//! Queries of messages, of their recipients, and of the events of a recipient.
 //!
-//! Customers and operators ask the same. A customer sees the messages of one account and environment.
+//! Customers and operators use the same queries. A customer sees the messages of one account and
+//! environment.
 
 pub(crate) mod events;
 pub(crate) mod messages;

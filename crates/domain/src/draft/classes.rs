@@ -125,7 +125,7 @@ pub(super) fn charge(
     (dearer, dearer - first)
 }
 
-/// Returns the charge for one recipient of a text, as a send of now would be charged.
+/// Returns the charge of one recipient of a text by the current prices.
 pub fn recipient_charge(
     rules: &Rulebook,
     gateway: crate::gateway::Gateway,

@@ -347,7 +347,7 @@ impl Admission {
         .await
     }
 
-    /// The questions of the caller about messages.
+    /// Returns the caller's queries for messages.
     pub fn finding(&self) -> Finding {
         Finding {
             context: Arc::clone(&self.stages.context),

@@ -1,4 +1,4 @@
-//! The questions of a customer about messages, their recipients and the events of each.
+//! The queries of a customer for messages, recipients and events.
 
 use crate::context::Context;
 use crate::context::live::Live;
@@ -10,16 +10,16 @@ use domain::search::{FilterFields, List, MessageFilter, Page, read_status};
 use domain::{AccountId, Environment};
 use std::sync::Arc;
 
-/// The fields of a page of a list, as they came.
+/// The unparsed fields of a request for a page.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PageFields<'a> {
-    /// The most items.
+    /// The maximum number of items.
     pub limit: Option<&'a str>,
-    /// The cursor of the page before.
+    /// The `next_cursor` of the previous page.
     pub cursor: Option<&'a str>,
 }
 
-/// The questions of one customer.
+/// The queries of one customer.
 #[derive(Clone)]
 pub struct Finding {
     pub(super) context: Arc<Context>,
@@ -29,7 +29,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// A page of the account's messages, newest first.
+    /// Returns a page of the account's messages, newest first.
     pub async fn messages(
         &self,
         fields: &FilterFields,
@@ -42,12 +42,12 @@ impl Finding {
         within(messages::list(&scope, &filter, page)).await
     }
 
-    /// One message of the account.
+    /// Returns one message of the account.
     pub async fn message(&self, id: &str) -> Result<Message, Error> {
         within(messages::one(&self.scope(), id)).await
     }
 
-    /// A page of the recipients of a message.
+    /// Returns a page of the recipients of a message.
     pub async fn recipients(
         &self,
         id: &str,
@@ -59,7 +59,7 @@ impl Finding {
         within(recipients::list(&self.scope(), id, status, page)).await
     }
 
-    /// One recipient of a message, with its events.
+    /// Returns one recipient of a message with its events.
     pub async fn recipient(&self, id: &str, number: &str) -> Result<Timeline, Error> {
         within(recipients::one(&self.scope(), id, number)).await
     }

@@ -6,37 +6,37 @@ use store::{CallbackAttempt, DeliveryInfo, MessageInfo, RefundInfo};
 /// An event of a recipient.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Event {
-    /// Time, Unix milliseconds.
+    /// The time, Unix milliseconds.
     pub at_ms: i64,
-    /// The event.
+    /// The kind.
     pub kind: EventKind,
 }
 
-/// The sort of an event, with its detail.
+/// The kind of an event, with its details.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum EventKind {
-    /// The message was accepted and paid for.
+    /// The message was accepted and charged.
     Accepted,
-    /// The message waits for its time.
+    /// The message waits for its due time.
     Scheduled {
-        /// Its time, Unix milliseconds.
+        /// The due time, Unix milliseconds.
         for_ms: i64,
     },
-    /// A carrier took the message.
+    /// A carrier accepted the message.
     Submitted {
         /// The last carrier.
         carrier: String,
         /// The pages of the text.
         pages: i64,
     },
-    /// A carrier refused the message.
+    /// A carrier rejected the message.
     Refused {
         /// The carrier.
         carrier: String,
         /// The status of its response.
         command_status: String,
     },
-    /// The message was written to a connection, and no response is known.
+    /// The message was written to a connection, and its response is unknown.
     InDoubt {
         /// The carrier.
         carrier: String,
@@ -46,7 +46,7 @@ pub enum EventKind {
         /// The status.
         delivery_status: DeliveryStatus,
     },
-    /// Money went back.
+    /// Money was refunded.
     Refunded {
         /// The amount.
         amount: Money,
@@ -57,7 +57,7 @@ pub enum EventKind {
     Callback {
         /// The number of the attempt, from 1.
         attempt: i64,
-        /// The HTTP status, or the reason why there was none.
+        /// The HTTP status, or the reason why there was no response.
         status: String,
     },
 }
@@ -95,7 +95,8 @@ pub(super) fn of(
             status: attempt.attempted.result.clone(),
         },
     }));
-    // Deliveries have whole seconds, so an event may seem to precede the one that caused it.
+    // Deliveries store whole seconds, so an effect may have an earlier time than its
+    // cause.
     let mut latest_ms = accepted_at_ms;
     for event in &mut events {
         latest_ms = latest_ms.max(event.at_ms);
@@ -135,7 +136,7 @@ fn of_delivery(delivery: &DeliveryInfo, accepted_at_ms: i64) -> Vec<Event> {
     submitted.into_iter().chain(settled).collect()
 }
 
-/// Returns whether an error is the status of a response, and not the code of a receipt.
+/// Returns `true` if an error is the status of a response and not the code of a receipt.
 fn is_command_status(error: &str) -> bool {
     error.starts_with("ESME_") || error.starts_with("0x")
 }

@@ -1,4 +1,4 @@
-//! Lists of messages, and one of them.
+//! Pages of messages, and single messages.
 
 use super::scope::{Listed, Scope};
 use crate::error::Error;
@@ -8,31 +8,33 @@ use domain::{AccountId, Gateway, MessageId, Money, Recipient, Refusal, sender};
 use std::collections::HashMap;
 use store::{Candidate, IdRange, MessageInfo, MessageTotals, SearchScope};
 
-/// Messages that a filter without an index examines for one page at most. The page then ends early, and its cursor goes on.
+/// Maximum number of messages that a filter without an index examines for a page. At this number
+/// the page ends early, and its cursor continues the search.
 const MAX_EXAMINED: usize = 10_000;
-/// The same where each message is counted or its recipients are read.
+/// Maximum number of messages that a filter examines for a page if it reads the totals or the
+/// recipients of each message.
 const MAX_COUNTED: usize = 2_000;
-/// Messages that are examined at once.
+/// Number of messages that are read from the database at a time.
 const EXAMINED_BATCH_SIZE: usize = 500;
 
-/// A message as lists show it.
+/// A message in the form of lists.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Message {
-    /// The message.
+    /// The id.
     pub id: MessageId,
     /// The account.
     pub account: AccountId,
-    /// Time of acceptance, Unix milliseconds.
+    /// The time of acceptance, Unix milliseconds.
     pub created_at_ms: i64,
-    /// Time from which it may be sent, if that was later than its acceptance.
+    /// The due time, Unix milliseconds, if it is later than the acceptance.
     pub scheduled_for_ms: Option<i64>,
     /// The state.
     pub state: MessageState,
     /// The sender ID.
     pub sender: String,
-    /// The gateway asked for.
+    /// The requested gateway.
     pub gateway: Gateway,
-    /// The text, or `None` once retention removed it.
+    /// The text, or `None` if retention removed it.
     pub body: Option<String>,
     /// The number of recipients.
     pub recipients: u64,
@@ -44,13 +46,13 @@ pub struct Message {
     pub cost: Money,
     /// The refunds so far.
     pub refunded: Money,
-    /// The caller's own reference.
+    /// The caller's reference.
     pub customer_reference: Option<String>,
-    /// Delivered recipients.
+    /// The number of delivered recipients.
     pub delivered: u64,
-    /// Recipients without an outcome.
+    /// The number of recipients without an outcome.
     pub pending: u64,
-    /// All others.
+    /// The number of recipients with another outcome.
     pub failed: u64,
 }
 
@@ -102,7 +104,7 @@ fn state(
     progress.state(now_ms)
 }
 
-/// Returns whether a message has a recipient of a status.
+/// Returns `true` if a message has a recipient with this status.
 fn has_status(recipients: u64, totals: &MessageTotals, status: StatusFilter) -> bool {
     let count = match status {
         StatusFilter::Pending => recipients.saturating_sub(totals.deliveries - totals.open),
@@ -116,7 +118,8 @@ fn has_status(recipients: u64, totals: &MessageTotals, status: StatusFilter) -> 
     count > 0
 }
 
-/// How many messages a search examines for a page, and at once.
+/// Returns the maximum number of messages that are examined for a page, and the number of messages
+/// that are read at a time. `None` reads one page.
 fn budget(filter: &MessageFilter) -> (usize, Option<usize>) {
     let counts = filter.state.is_some() || filter.delivery_status.is_some();
     if counts || filter.recipient.is_some() {
@@ -128,7 +131,7 @@ fn budget(filter: &MessageFilter) -> (usize, Option<usize>) {
     }
 }
 
-/// A page of the messages that a filter names, newest first.
+/// Returns a page of the messages that match a filter, newest first.
 pub(crate) async fn list(
     scope: &Scope<'_>,
     filter: &MessageFilter,
@@ -147,7 +150,7 @@ pub(crate) async fn list(
     let (max_examined, at_once) = budget(filter);
     let (mut items, mut examined) = (Vec::new(), 0);
     let ends_at = loop {
-        // One more than a page has shows whether another follows.
+        // One further message shows whether there is another page.
         let wanted = limit + 1 - items.len();
         let chunk = at_once.unwrap_or(wanted);
         let found = scope.store.search().newest(&search, range, chunk).await?;
@@ -173,7 +176,7 @@ pub(crate) async fn list(
     Ok(Listed { items, next_cursor })
 }
 
-/// Returns the first of some candidates that a filter names.
+/// Returns the first `wanted` candidates that match a filter.
 async fn matching(
     scope: &Scope<'_>,
     filter: &MessageFilter,
@@ -248,13 +251,13 @@ async fn read_totals(
         .await?)
 }
 
-/// One message.
+/// Returns one message.
 pub(crate) async fn one(scope: &Scope<'_>, id: &str) -> Result<Message, Error> {
     let (info, totals) = stored(scope, id).await?;
     Ok(Message::new(info, &totals, scope.now_ms))
 }
 
-/// Returns a message with its totals. A text that is no id is the id of no message.
+/// Returns a message with its totals. A malformed id is an unknown id.
 pub(super) async fn stored(
     scope: &Scope<'_>,
     id: &str,

@@ -1,4 +1,4 @@
-//! The recipients of a message, and the events of one.
+//! Pages of the recipients of a message, and single recipients with their events.
 
 use super::events::{self, Event};
 use super::messages;
@@ -11,31 +11,32 @@ use domain::{
 };
 use store::{MessageInfo, MessageTotals, RecipientInfo};
 
-/// Recipients that a filter examines for one page at most. The page then ends early, and its cursor goes on.
+/// Maximum number of recipients that a filter examines for a page. At this number the page ends
+/// early, and its cursor continues the search.
 const MAX_EXAMINED: usize = 10_000;
-/// Recipients that are examined at once.
+/// Number of recipients that are read from the database at a time.
 const EXAMINED_BATCH_SIZE: usize = 1_000;
 
 /// A recipient of a message.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct RecipientState {
-    /// The recipient.
+    /// The number.
     pub recipient: Recipient,
-    /// The network, guessed from the prefix.
+    /// The network that the prefix belongs to.
     pub network: String,
-    /// The status in the words of the interface.
+    /// The status as named in the API.
     pub delivery_status: &'static str,
-    /// The error code of the carrier, or our own.
+    /// The error code of the carrier or of this server.
     pub error_code: Option<String>,
     /// The pages of the text.
     pub pages: i64,
-    /// The charge. It is an estimate until a carrier has answered.
+    /// The charge. Before the answer of a carrier, it is an estimate.
     pub cost: Money,
     /// The refunds.
     pub refunded: Money,
-    /// Time at which a carrier answered, Unix milliseconds.
+    /// The time of the carrier's answer, Unix milliseconds.
     pub submitted_at_ms: Option<i64>,
-    /// Time of the last change, Unix milliseconds.
+    /// The time of the last change, Unix milliseconds.
     pub updated_at_ms: i64,
 }
 
@@ -48,7 +49,7 @@ pub struct Timeline {
     pub events: Vec<Event>,
 }
 
-/// A message, as far as its recipients need it.
+/// The data of a message that its recipients need.
 struct Parent {
     id: MessageId,
     account: AccountId,
@@ -73,7 +74,7 @@ impl Parent {
     }
 }
 
-/// A page of the recipients of a message, in the order of the request.
+/// Returns a page of the recipients of a message.
 pub(crate) async fn list(
     scope: &Scope<'_>,
     id: &str,
@@ -128,7 +129,7 @@ pub(crate) async fn list(
     Ok(Listed { items, next_cursor })
 }
 
-/// One recipient of a message with its events.
+/// Returns one recipient of a message with its events.
 pub(crate) async fn one(scope: &Scope<'_>, id: &str, number: &str) -> Result<Timeline, Error> {
     let (info, totals) = messages::stored(scope, id).await?;
     let parent = Parent::new(info, &totals);
@@ -202,7 +203,8 @@ fn described(scope: &Scope<'_>, parent: &Parent, found: RecipientInfo) -> Recipi
     }
 }
 
-/// Returns the charge of a recipient whose own is in a batch alone, where it is not looked up.
+/// Returns the expected charge of a recipient without a delivery. The exact charge is stored only
+/// in the batch, which is not read here.
 fn expected_charge(scope: &Scope<'_>, parent: &Parent, recipient: Recipient) -> Money {
     let info = &parent.info;
     let of_rules = scope.rules.and_then(|rules| {

@@ -1,4 +1,4 @@
-//! The scope of questions, and the pages that answer them.
+//! The scope of a query, and the pages of its results.
 
 use domain::search::{List, Position};
 use domain::{AccountId, Environment, MessageId, NumberPlan, Rulebook};
@@ -7,26 +7,27 @@ use store::Store;
 /// A page of a list.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Listed<T> {
-    /// The items, newest first.
+    /// The items.
     pub items: Vec<T>,
-    /// The cursor of the next page; `None` at the end.
+    /// The cursor of the next page, or `None` at the end of the list.
     pub next_cursor: Option<String>,
 }
 
-/// The scope of questions, and the values that answer them.
+/// The scope of a query, and the data that its results need.
 pub(crate) struct Scope<'a> {
     pub(crate) store: &'a Store,
-    /// The account, or `None` for an operator who asks about all.
+    /// The account, or `None` for the messages of all accounts.
     pub(crate) account: Option<AccountId>,
     pub(crate) environment: Environment,
     pub(crate) now_ms: i64,
     pub(crate) plan: &'a NumberPlan,
-    /// The prices of now. A command has none.
+    /// The current prices. A command of an operator has no prices.
     pub(crate) rules: Option<&'a Rulebook>,
 }
 
 impl Scope<'_> {
-    /// Returns the scope of a cursor: one that was given for another account or message is refused.
+    /// Returns the scope of a cursor. A cursor of another account, environment or message is
+    /// refused.
     pub(crate) fn of_cursor(&self, message: Option<MessageId>) -> Vec<u8> {
         let account = self.account.map_or(0, |account| account.0);
         let mut scope = account.to_be_bytes().to_vec();
