@@ -4,6 +4,7 @@ mod answers;
 mod draft;
 mod finding;
 mod operations;
+mod parameters;
 mod personalised;
 mod portable;
 mod request;

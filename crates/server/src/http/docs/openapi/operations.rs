@@ -1,7 +1,7 @@
 //! Every operation: those of the interface, live and in the sandbox, their aliases and the legacy send.
 
 use super::draft::{COMMON, Draft, LIVE, SANDBOX, at_most, of_reads};
-use super::{answers, finding, personalised, request};
+use super::{answers, finding, parameters, personalised, request};
 use crate::http::docs::installation::Installation;
 use crate::http::respond::error::Shape;
 use domain::Environment;
@@ -101,7 +101,7 @@ fn interface(
             alias("/sms")
         };
         let post = send(variant, environment, installation)
-            .parameters(Some([request::idempotency_key(installation)]))
+            .parameters(Some([parameters::idempotency_key(installation)]))
             .request_body(Some(request::send_body(installation)))
             .extensions(mark.clone());
         let get = send(&format!("{variant}_by_query"), environment, installation)
@@ -202,7 +202,7 @@ fn send_personalised(environment: Environment, installation: &Installation) -> O
     let id = operation.operation_id.clone().unwrap_or_default();
     OperationBuilder::from(operation)
         .callback("delivery", callback(&id))
-        .parameters(Some([request::idempotency_key(installation)]))
+        .parameters(Some([parameters::idempotency_key(installation)]))
         .request_body(Some(personalised::body(installation)))
 }
 
@@ -223,7 +223,7 @@ fn callback(send: &str) -> utoipa::openapi::path::Callback {
             "Sent once a recipient's outcome is final. Any 2xx ends it; network errors, time-outs, 408, 425, 429 and 5xx are retried \
              over two days. The same update can arrive more than once: tell them apart by `message_id` and `recipient`.",
         ))
-        .parameters(Some(request::signature_headers()))
+        .parameters(Some(parameters::signature_headers()))
         .request_body(Some(body))
         .response("200", ResponseBuilder::new().description("Taken").build());
     let item = PathItem::new(HttpMethod::Post, operation);
@@ -295,7 +295,7 @@ fn report(
     };
     draft
         .build(variant, environment)
-        .parameters(Some(request::report_parameters(message_id)))
+        .parameters(Some(parameters::report_parameters(message_id)))
 }
 
 fn senders(environment: Environment, installation: &Installation) -> OperationBuilder {
@@ -339,7 +339,7 @@ fn legacy(paths: &mut Paths, installation: &Installation) {
     };
     let path = "/api/v1/sms/create";
     let post = OperationBuilder::from(send(""))
-        .parameters(Some([request::idempotency_key(installation)]))
+        .parameters(Some([parameters::idempotency_key(installation)]))
         .request_body(Some(request::send_body(installation)));
     let get = OperationBuilder::from(send("_by_query"))
         .parameters(Some(request::send_parameters(installation)));

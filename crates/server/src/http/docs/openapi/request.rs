@@ -1,14 +1,14 @@
-//! The requests: the fields of a send and the parameters of a report, with their rules.
+//! The requests: the fields of a send with their rules.
 
+use super::parameters::{custom, idempotency_key, parameter};
 use crate::http::docs::installation::{Installation, count, size};
-use domain::idempotency::{HEADER, MAX_KEY_CHARACTERS};
 use domain::schedule::{MAX_VALIDITY_S, MIN_VALIDITY_S};
 use domain::sender::MAX_SENDER_CHARACTERS;
 use domain::{Gateway, MAX_BODY_CHARACTERS, MAX_REFERENCE_CHARACTERS, token};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use utoipa::openapi::extensions::Extensions;
-use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
+use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, Schema, Type};
 use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required};
@@ -249,10 +249,6 @@ fn taken_as(value: &Value) -> Extensions {
     Extensions::from_iter([("x-default", value.clone())])
 }
 
-fn custom(format: &str) -> utoipa::openapi::SchemaFormat {
-    utoipa::openapi::SchemaFormat::Custom(format.to_owned())
-}
-
 const SEND_REQUEST: &str = "SendRequest";
 
 /// The schemas of requests, by name.
@@ -324,105 +320,4 @@ pub(crate) fn send_parameters(installation: &Installation) -> Vec<Parameter> {
     });
     let header = idempotency_key(installation);
     in_query.chain([header]).collect()
-}
-
-/// The header that makes a request idempotent.
-pub(crate) fn idempotency_key(installation: &Installation) -> Parameter {
-    let hours = installation.limits.idempotency_window_ms / 3_600_000;
-    let about = format!(
-        "A name of your choice for this request, such as a UUID. The same request with the same key is handled once: for \
-         {hours} hours it gets the first answer again, with the header `Idempotent-Replayed: true`, and is neither sent nor \
-         charged. Another request with the same key is refused (API-2016). A refused request leaves its key free.",
-    );
-    let schema = ObjectBuilder::new()
-        .schema_type(Type::String)
-        .min_length(Some(1))
-        .max_length(Some(MAX_KEY_CHARACTERS))
-        .pattern(Some("^[!-~]+$"))
-        .examples(["7f0c2d9e-3c1b-4f7a-9b0e-5a1d2c3b4a59"])
-        .into();
-    parameter(HEADER, ParameterIn::Header, false, &about, schema)
-}
-
-/// The parameters of a delivery report.
-pub(crate) fn report_parameters(message_id: ParameterIn) -> Vec<Parameter> {
-    let number = |default: u32| {
-        ObjectBuilder::new()
-            .schema_type(Type::Integer)
-            .minimum(Some(1))
-            .default(Some(json!(default)))
-            .into()
-    };
-    let id = ObjectBuilder::new()
-        .schema_type(Type::String)
-        .format(Some(custom("uuid")))
-        .min_length(Some(1))
-        .into();
-    vec![
-        parameter(
-            "message_id",
-            message_id,
-            true,
-            "The `message_id` that the send answered.",
-            id,
-        ),
-        parameter(
-            "page",
-            ParameterIn::Query,
-            false,
-            "Which page; one past the last is empty.",
-            number(1),
-        ),
-        parameter(
-            "per_page",
-            ParameterIn::Query,
-            false,
-            "Recipients on a page; more than 1000 is taken as 1000.",
-            number(100),
-        ),
-    ]
-}
-
-/// The headers of a signed callback, by Standard Webhooks.
-pub(crate) fn signature_headers() -> Vec<Parameter> {
-    let header = |name, about| {
-        let text = ObjectBuilder::new().schema_type(Type::String).into();
-        parameter(name, ParameterIn::Header, false, about, text)
-    };
-    vec![
-        header(
-            "webhook-id",
-            "Names this update, the same at every attempt. This and the two below come where your account has a signing \
-             secret.",
-        ),
-        header(
-            "webhook-timestamp",
-            "When this attempt was made, Unix seconds.",
-        ),
-        header(
-            "webhook-signature",
-            "`v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`, by the bytes behind `whsec_` of your secret. \
-             While the secret is exchanged there are several, with spaces between them, and one that fits will do.",
-        ),
-    ]
-}
-
-pub(super) fn parameter(
-    name: &str,
-    place: ParameterIn,
-    required: bool,
-    about: &str,
-    schema: Schema,
-) -> Parameter {
-    ParameterBuilder::new()
-        .name(name)
-        .parameter_in(place)
-        .required(if required {
-            Required::True
-        } else {
-            Required::False
-        })
-        .description(Some(about))
-        .schema(Some(schema))
-        .build()
 }

@@ -1,6 +1,6 @@
 //! The parameters of lists, exports and items.
 
-use super::super::request::parameter;
+use super::super::parameters::parameter;
 use domain::search::{DEFAULT_LIMIT, MAX_LIMIT};
 use serde_json::json;
 use utoipa::openapi::path::{Parameter, ParameterIn};
