@@ -109,13 +109,13 @@ pub async fn serve(
     let ended = if let Some(ended) = ended {
         ended
     } else {
-        tracing::info!("service stopping: new requests are refused");
+        tracing::info!("service: stopping, new requests are refused");
         let _ = stop.send(());
         timeout(HTTP_GRACE, server).await.unwrap_or(Ok(()))
     };
     if timeout(ENGINE_GRACE, engine.shutdown()).await.is_err() {
         tracing::warn!(
-            "carriers did not answer in time: recipients in doubt are settled at the next start"
+            "carriers: no response in time, recipients in doubt are settled at the next start"
         );
     }
     upkeep.abort();
@@ -146,7 +146,7 @@ async fn serve_metrics(config: &Config, state: &http::State) -> Result<JoinHandl
     );
     Ok(tokio::spawn(async {
         if let Err(error) = serving.await {
-            tracing::error!(%error, "metrics listener ended");
+            tracing::error!(%error, "metrics listener: ended");
         }
     }))
 }

@@ -82,7 +82,7 @@ pub(crate) fn start(log: &Log) {
     if started.is_ok() {
         set_hook(Box::new(record_panic));
     } else {
-        tracing::debug!("logging was started before");
+        tracing::debug!("logging: started before");
     }
 }
 

@@ -84,7 +84,7 @@ pub(super) fn close(tx: Tx, closing: Option<oneshot::Sender<()>>) {
         && let SqliteTx::Writer(connection) = *connection
         && let Err(error) = connection.close()
     {
-        tracing::warn!(%error, "the database did not close cleanly; nothing committed is lost");
+        tracing::warn!(%error, "database: not closed cleanly, nothing committed is lost");
     }
     if let Some(done) = closing {
         let _ = done.send(());
@@ -176,7 +176,7 @@ enum FailureKind {
 impl GroupFailure {
     pub(super) fn new(error: Error) -> Self {
         let kind = if error.is_unknown() {
-            tracing::error!(%error, "nothing more is committed");
+            tracing::error!(%error, "database: commits stopped, a sync failed");
             FailureKind::Unknown
         } else if error.is_unavailable() {
             FailureKind::Passing

@@ -76,7 +76,7 @@ fn fold_back(tx: &mut Tx, in_log: &mut u32, is_idle: bool) -> bool {
     *in_log = 0;
     let folded = tx.sqlite().and_then(|connection| connection.fold_back());
     if let Err(error) = &folded {
-        tracing::error!(%error, "nothing more is committed");
+        tracing::error!(%error, "database: commits stopped, a sync failed");
     }
     folded.is_ok()
 }

@@ -128,9 +128,8 @@ impl Carrier {
         if !self.unclear_logged.swap(true, Ordering::Relaxed) {
             tracing::warn!(
                 carrier.name = &*self.name,
-                "carrier: receipt answered without effect, its message id belongs to several pages; \
-                 more are only counted in ogene_receipts_unclear_total. Ask the carrier for a unique id \
-                 for each message"
+                "carrier: receipt without effect, several pages have its id (further ones counted in \
+                 ogene_receipts_unclear_total)"
             );
         }
     }

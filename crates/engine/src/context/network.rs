@@ -50,7 +50,7 @@ impl Internet {
         let mut builder = Resolver::builder_tokio().unwrap_or_else(|error| {
             tracing::error!(
                 error = %error,
-                "no name servers known: callbacks to names outside the hosts file will fail and be retried",
+                "callbacks: no name servers known, names outside the hosts file fail",
             );
             let nowhere = ResolverConfig::from_parts(None, Vec::new(), Vec::new());
             Resolver::builder_with_config(nowhere, TokioRuntimeProvider::default())
@@ -85,9 +85,7 @@ impl Network for Internet {
         let found = rustls_native_certs::load_native_certs();
         let (added, _unreadable) = roots.add_parsable_certificates(found.certs);
         if added == 0 {
-            tracing::error!(
-                "no trusted certificates found on this system: callbacks to https will fail"
-            );
+            tracing::error!("callbacks: no trusted certificates on this system, https fails");
         }
         roots
     }

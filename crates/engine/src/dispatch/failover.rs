@@ -128,8 +128,7 @@ pub(crate) async fn move_unconfigured(
         if is_new {
             tracing::warn!(
                 carrier = &*name,
-                "carrier: not configured, its batches move to the next carrier of their gateway or expire, \
-                 configure it again to keep them"
+                "carrier: not configured, its batches move to the next carrier or expire"
             );
         }
         let name: Arc<str> = name.into();

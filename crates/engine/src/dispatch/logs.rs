@@ -35,7 +35,7 @@ pub(crate) fn refused(carrier: &Carrier, status: CommandStatus) {
     tracing::warn!(
         carrier.name = &*carrier.name,
         smpp.status = status_word(status),
-        "carrier: submit refused, more with this status are only counted in ogene_responses_total{advice}"
+        "carrier: submit refused (further ones counted in ogene_responses_total){advice}"
     );
 }
 
@@ -46,7 +46,7 @@ pub(crate) fn unreadable(carrier: &str, deliver: &DeliverSm) {
         smpp.esm_class = deliver.esm_class,
         smpp.data_coding = deliver.data_coding,
         smpp.octets = deliver.text().len(),
-        "carrier: receipt dropped, it names no message or no state; more are only counted in \
-         ogene_receipts_unreadable_total"
+        "carrier: receipt dropped, it names no message or no state (further ones counted in \
+         ogene_receipts_unreadable_total)"
     );
 }

@@ -88,7 +88,7 @@ pub(super) fn fit(config: &mut Config) {
     let limit = match rlimit::increase_nofile_limit(u64::MAX) {
         Ok(limit) => usize::try_from(limit).unwrap_or(usize::MAX),
         Err(error) => {
-            tracing::warn!(%error, "limit of open files not raised");
+            tracing::warn!(%error, "open files: limit not raised");
             return;
         }
     };
@@ -101,8 +101,8 @@ pub(super) fn fit(config: &mut Config) {
             files.needed = needed,
             http.max_connections = shares.connections,
             callbacks.concurrency = shares.callbacks,
-            "the limit of open files (ulimit -n, LimitNOFILE) is too low for `http.max_connections` and \
-             `callbacks.concurrency`: both are lowered to what it has room for"
+            "open files: limit too low (ulimit -n, LimitNOFILE), `http.max_connections` and \
+             `callbacks.concurrency` are lowered to fit"
         );
     }
     config.http.connections.max = shares.connections;

@@ -41,7 +41,7 @@ pub(super) fn install() -> Metrics {
         let recorder = builder.build_recorder();
         let handle = recorder.handle();
         if ::metrics::set_global_recorder(recorder).is_err() {
-            tracing::warn!("metrics recorder not installed, another one is: /metrics stays empty");
+            tracing::warn!("metrics: recorder not installed, another one is; /metrics stays empty");
         }
         meanings::describe();
         handle

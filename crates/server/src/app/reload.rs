@@ -76,12 +76,12 @@ impl Reloading {
             Ok(Ok(config)) => config,
             Ok(Err(faults)) => {
                 for fault in faults {
-                    tracing::error!(%fault, "configuration not reloaded: it has a fault, the running one stays");
+                    tracing::error!(%fault, "configuration: not reloaded, it has a fault");
                 }
                 return;
             }
             Err(error) => {
-                tracing::error!(%error, "configuration not reloaded: it could not be read");
+                tracing::error!(%error, "configuration: not reloaded, it is not readable");
                 return;
             }
         };
@@ -91,7 +91,7 @@ impl Reloading {
         let reloaded = match self.engine.reload(fitting.settings()).await {
             Ok(reloaded) => reloaded,
             Err(error) => {
-                tracing::error!(%error, "configuration not reloaded: the running one stays");
+                tracing::error!(%error, "configuration: not reloaded, the running one stays");
                 return;
             }
         };
@@ -102,7 +102,7 @@ impl Reloading {
         for key in kept {
             tracing::warn!(
                 config.key = key,
-                "configuration: this key needs a restart; the running value stays"
+                "configuration: key needs a restart, the running value stays"
             );
         }
         for note in &config.notes {
@@ -118,12 +118,12 @@ impl Reloading {
             return;
         };
         match tokio::task::spawn_blocking(move || certificate.look()).await {
-            Ok(Look::Renewed) => tracing::info!("certificate renewed"),
+            Ok(Look::Renewed) => tracing::info!("certificate: renewed"),
             Ok(Look::Refused(reason)) => {
-                tracing::error!(%reason, "certificate not renewed: the one before stays");
+                tracing::error!(%reason, "certificate: not renewed, the one before stays");
             }
             Ok(Look::Same) => {}
-            Err(error) => tracing::error!(%error, "certificate check failed"),
+            Err(error) => tracing::error!(%error, "certificate: check failed"),
         }
     }
 }
@@ -143,6 +143,6 @@ fn log(asked_by: &str, config: &Config, reloaded: &Reloaded) {
         carriers.added = reloaded.added.join(","),
         carriers.changed = reloaded.changed.join(","),
         carriers.removed = reloaded.removed.join(","),
-        "configuration reloaded"
+        "configuration: reloaded"
     );
 }

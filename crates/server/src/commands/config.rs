@@ -23,7 +23,7 @@ pub(super) enum Config {
 
 const RELOAD_AFTER_HELP: &str = "\
 The configuration that this command sees is checked first, and nothing is asked of anybody where it has a fault. Nodes
-notice within a second. Each logs `configuration reloaded`, or what is wrong with its own file: then it goes on as it was.
+notice within a second. Each logs `configuration: reloaded`, or what is wrong with its own file: then it goes on as it was.
 SIGHUP (`systemctl reload ogene`) does the same for one node.
 
 Read again:       gateways with their prices, networks, content, velocity, sandbox, retention, trusted_proxies, body_timeout, carriers,

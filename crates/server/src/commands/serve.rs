@@ -15,10 +15,10 @@ pub(super) async fn run(context: &Context) -> Result<Answer, Failure> {
     let config = context.config()?;
     logs::start(&config.log);
     match &config.file {
-        Some(file) => tracing::info!(config.file = %file.display(), "configuration read"),
+        Some(file) => tracing::info!(config.file = %file.display(), "configuration: read"),
         None => {
             tracing::info!(
-                "configuration file missing: the defaults apply (see `ogene config default`)"
+                "configuration: no file, the defaults apply (see `ogene config default`)"
             );
         }
     }

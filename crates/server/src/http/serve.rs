@@ -140,7 +140,7 @@ struct Connection {
 impl Connection {
     async fn run(mut self, stream: TcpStream) {
         if let Err(fault) = stream.set_nodelay(true) {
-            tracing::debug!(error = %fault, "TCP_NODELAY is not set");
+            tracing::debug!(error = %fault, "connection: TCP_NODELAY not set");
         }
         let Some(tls) = self.tls.take() else {
             return self.serve(stream).await;
@@ -153,8 +153,8 @@ impl Connection {
         match handshake {
             // Boxed, as connections without TLS would have room for its state as well.
             Ok(Ok(stream)) => Box::pin(self.serve(stream)).await,
-            Ok(Err(fault)) => tracing::debug!(error = %fault, "TLS handshake failed"),
-            Err(_) => tracing::debug!("TLS handshake timed out"),
+            Ok(Err(fault)) => tracing::debug!(error = %fault, "connection: TLS handshake failed"),
+            Err(_) => tracing::debug!("connection: TLS handshake timed out"),
         }
     }
 
@@ -189,7 +189,7 @@ impl Connection {
             tokio::select! {
                 ended = connection.as_mut() => {
                     if let Err(fault) = ended {
-                        tracing::debug!(error = fault, "connection broke");
+                        tracing::debug!(error = fault, "connection: broken");
                     }
                     return;
                 }
@@ -208,7 +208,7 @@ impl Connection {
         };
         connection.as_mut().graceful_shutdown();
         if timeout(GRACE, connection).await.is_err() && is_asked_to_stop {
-            tracing::warn!("connection closed: its request did not finish in time");
+            tracing::warn!("connection: closed, its request did not finish in time");
         }
     }
 }

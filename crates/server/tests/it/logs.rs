@@ -133,7 +133,7 @@ async fn our_own_failures_are_logged_with_the_id_of_their_request() {
     assert_eq!(ogene.ask(&request).await.code(), "API-5001");
     ogene.show("messages");
     let log = talkative.end().await;
-    for message in ["request failed in the store", "\"request failed\""] {
+    for message in ["store: request failed", "\"request failed\""] {
         let is_told = |line: &str| line.contains(message) && line.contains("hidden-1");
         assert!(log.lines().any(is_told), "{message}: {log}");
     }

@@ -65,7 +65,7 @@ impl From<engine::Error> for Failure {
                         request.id = request_id::current(),
                         error = chain(&cause),
                         unlogged,
-                        "store unavailable: requests are answered 503 (logged at most once a minute)"
+                        "store: unavailable, requests get 503 (logged at most once a minute)"
                     );
                 }
                 Self::Refused(Refusal::Unavailable {
@@ -76,7 +76,7 @@ impl From<engine::Error> for Failure {
                 tracing::error!(
                     request.id = request_id::current(),
                     error = chain(&cause),
-                    "request failed in the store"
+                    "store: request failed"
                 );
                 Self::Ours
             }

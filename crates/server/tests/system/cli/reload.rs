@@ -26,7 +26,7 @@ fn sighup_reloads_the_configuration_and_keeps_serving() {
     ogene.configure(&carrier(port, "6.00"));
     let (mut serving, address) = Process::serve(ogene.command(&["serve"]));
     serving.signal("HUP");
-    let line = serving.line_with("configuration reloaded");
+    let line = serving.line_with("configuration: reloaded");
     assert!(
         line.contains("SIGHUP") && line.contains("ogene.toml"),
         "{line}"
@@ -40,7 +40,7 @@ fn sighup_reloads_the_configuration_and_keeps_serving() {
     let more = "[callbacks]\nconcurrency = 7\n[log]\nlevel = \"debug\"\n";
     ogene.configure(&(carrier(port, "7.00").replace("mtn", "glo") + more));
     serving.signal("HUP");
-    let lines = serving.lines_until("configuration reloaded");
+    let lines = serving.lines_until("configuration: reloaded");
     for key in ["callbacks", "log"] {
         let is_named = |line: &String| line.contains("restart") && line.contains(key);
         assert!(lines.iter().any(is_named), "{key}: {lines:?}");
@@ -70,7 +70,7 @@ fn the_document_of_the_api_follows_the_configuration() {
     assert_eq!(price(), "6.00");
     ogene.configure(&carrier(port, "7.25"));
     serving.signal("HUP");
-    serving.line_with("configuration reloaded");
+    serving.line_with("configuration: reloaded");
     assert_eq!(price(), "7.25");
     serving.signal("TERM");
     assert!(serving.end().0.success());
@@ -85,7 +85,7 @@ fn config_reload_asks_the_running_service_and_is_audited() {
     let (mut serving, _) = Process::serve(ogene.command(&["serve"]));
     let asked = ogene.json(&["config", "reload"]);
     assert_eq!(asked["asked"], 1);
-    let line = serving.line_with("configuration reloaded");
+    let line = serving.line_with("configuration: reloaded");
     assert!(line.contains("ogene config reload"), "{line}");
     let audit = ogene.rows(&["audit", "--limit", "1"]);
     assert_eq!(audit[0]["what"], "config.reload");
@@ -100,7 +100,7 @@ fn config_reload_asks_the_running_service_and_is_audited() {
     assert_eq!(ogene.run(&["config", "reload"]).status.code(), Some(2));
     ogene.configure(&carrier(port, "6.00"));
     assert_eq!(ogene.json(&["config", "reload"])["asked"], 2);
-    let between = serving.lines_until("configuration reloaded");
+    let between = serving.lines_until("configuration: reloaded");
     assert!(
         !between.iter().any(|line| line.contains("not reloaded")),
         "{between:?}"

@@ -20,7 +20,7 @@ fn config_reload_reaches_every_node() {
         fs::write(&file, text.replace(from, to)).expect("written");
         cluster.ogene.json(&["config", "reload"]);
         for node in &mut cluster.nodes {
-            node.process.line_with("configuration reloaded");
+            node.process.line_with("configuration: reloaded");
         }
     };
     reload(&mut cluster, "price = \"6.00\"", "price = \"9.00\"");
