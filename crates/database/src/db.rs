@@ -101,8 +101,8 @@ impl Db {
     }
 
     /// Returns `true` if one transaction may change rows of several buckets. On Citus they may lie
-    /// on two servers, and money never moves on two at once. On one server a large transaction costs
-    /// less than many.
+    /// on two servers, and money never moves on two at once. On one server a large transaction
+    /// costs less than many.
     pub fn has_one_server(&self) -> bool {
         match self {
             Self::Sqlite { .. } => true,

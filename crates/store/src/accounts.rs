@@ -68,14 +68,20 @@ impl Change for CreateAccount {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let account = &self.account;
-        tx.execute(query("insert into accounts (account_id, email, name, status, verification, created_at_ms)
-             values ($1, $2, $3, $4, $5, $6)")
-        .bind(account.id.0)
-        .bind(&account.email)
-        .bind(&account.name)
-        .bind(account.status.as_str())
-        .bind(account.verification.as_str())
-        .bind(account.created_at_ms)).await?;
+        tx.execute(
+            query(
+                "insert into accounts (account_id, email, name, status, verification,
+             created_at_ms)
+             values ($1, $2, $3, $4, $5, $6)",
+            )
+            .bind(account.id.0)
+            .bind(&account.email)
+            .bind(&account.name)
+            .bind(account.status.as_str())
+            .bind(account.verification.as_str())
+            .bind(account.created_at_ms),
+        )
+        .await?;
         wallets::create(tx, self.bucket, account.id).await?;
         touch(tx).await?;
         let entry = Entry {
@@ -225,8 +231,8 @@ impl Accounts<'_> {
 
     /// Changes the status of an account, and the fate of its queued messages if it may not send.
     /// From now on its batches are not claimed, or are claimed again. It returns `false` if the
-    /// account does not exist. [`settle_queued`](crate::HeldBatches::settle_queued) moves or cancels the queued
-    /// batches.
+    /// account does not exist. [`settle_queued`](crate::HeldBatches::settle_queued) moves or
+    /// cancels the queued batches.
     pub async fn set_status(
         self,
         account: AccountId,

@@ -50,7 +50,8 @@ impl Buckets {
     }
 
     /// Returns the bucket of rows that are keyed by a carrier's id alone: pages, by the prefix of
-    /// the id, and parked receipts. It must never change for an id, so the hash is our own (FNV-1a).
+    /// the id, and parked receipts. It must never change for an id, so the hash is our own
+    /// (FNV-1a).
     pub(crate) fn carrier_id(self, carrier: &str, id: &str) -> Bucket {
         if self.is_embedded {
             return Bucket(0);

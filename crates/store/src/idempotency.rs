@@ -116,10 +116,14 @@ pub(crate) async fn find(
     places: &BTreeSet<Place>,
 ) -> Result<BTreeMap<Place, KeptAnswer>> {
     let find = bulk(
-        "select bucket, account_id, sandbox, key, request, kept_at_ms, cast(status as bigint) as status, message_id, body
-         from idempotency_keys where bucket = $1 and account_id = $2 and sandbox = $3 and key = $4",
-        "select bucket, account_id, sandbox, key, request, kept_at_ms, cast(status as bigint) as status, message_id, body
-         from idempotency_keys where (bucket, account_id, sandbox, key) in (select * from unnest($1::bigint[], $2::bigint[], $3::boolean[], $4::text[]))",
+        "select bucket, account_id, sandbox, key, request, kept_at_ms,
+         cast(status as bigint) as status, message_id, body
+         from idempotency_keys where bucket = $1 and account_id = $2 and sandbox = $3
+             and key = $4",
+        "select bucket, account_id, sandbox, key, request, kept_at_ms,
+         cast(status as bigint) as status, message_id, body
+         from idempotency_keys where (bucket, account_id, sandbox, key) in (select *
+             from unnest($1::bigint[], $2::bigint[], $3::boolean[], $4::text[]))",
     );
     let find = find.rows(places, |(bucket, account, sandbox, key)| {
         [
@@ -133,20 +137,23 @@ pub(crate) async fn find(
     rows.into_iter().map(KeyRow::read).collect()
 }
 
-/// Keeps the answers of changes that the same transaction makes. The keys were looked up in it, under
-/// the locks of their accounts' wallets. An answer that is kept no longer is replaced.
+/// Keeps the answers of changes that the same transaction makes. The keys were looked up in it,
+/// under the locks of their accounts' wallets. An answer that is kept no longer is replaced.
 pub(crate) async fn keep(tx: &mut Tx, answers: &[NewAnswer<'_>], now_ms: i64) -> Result<()> {
     let keep = bulk(
-        "insert into idempotency_keys (bucket, account_id, sandbox, key, request, kept_at_ms, status, message_id, body)
+        "insert into idempotency_keys (bucket, account_id, sandbox, key, request,
+         kept_at_ms, status, message_id, body)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
          on conflict (bucket, account_id, sandbox, key) do update set request = excluded.request,
-             kept_at_ms = excluded.kept_at_ms, status = excluded.status, message_id = excluded.message_id,
-             body = excluded.body",
-        "insert into idempotency_keys (bucket, account_id, sandbox, key, request, kept_at_ms, status, message_id, body)
-         select * from unnest($1::bigint[], $2::bigint[], $3::boolean[], $4::text[], $5::bytea[], $6::bigint[], $7::bigint[], $8::bytea[], $9::text[])
+             kept_at_ms = excluded.kept_at_ms, status = excluded.status,
+                 message_id = excluded.message_id, body = excluded.body",
+        "insert into idempotency_keys (bucket, account_id, sandbox, key, request,
+         kept_at_ms, status, message_id, body)
+         select * from unnest($1::bigint[], $2::bigint[], $3::boolean[], $4::text[],
+             $5::bytea[], $6::bigint[], $7::bigint[], $8::bytea[], $9::text[])
          on conflict (bucket, account_id, sandbox, key) do update set request = excluded.request,
-             kept_at_ms = excluded.kept_at_ms, status = excluded.status, message_id = excluded.message_id,
-             body = excluded.body",
+             kept_at_ms = excluded.kept_at_ms, status = excluded.status,
+                 message_id = excluded.message_id, body = excluded.body",
     );
     let keep = keep.rows(answers, |new| {
         let (bucket, account, sandbox, key) = new.place;
@@ -174,7 +181,8 @@ pub(crate) async fn remove_old(
     most: i64,
 ) -> Result<u64> {
     let remove = query(
-        "delete from idempotency_keys where bucket = $1 and kept_at_ms < $2 and kept_at_ms <= coalesce(
+        "delete from idempotency_keys where bucket = $1 and kept_at_ms < $2
+             and kept_at_ms <= coalesce(
              (select kept_at_ms from idempotency_keys where bucket = $1 and kept_at_ms < $2
               order by kept_at_ms limit 1 offset $3), $2)",
     );

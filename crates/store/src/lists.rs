@@ -1,5 +1,5 @@
-//! Lists that are read page by page. Each row has a key, and a page begins behind the key of the row
-//! before it. So a row that is added meanwhile neither repeats nor hides another.
+//! Lists that are read page by page. Each row has a key, and a page begins behind the key of the
+//! row before it. So a row that is added meanwhile neither repeats nor hides another.
 
 use domain::AccountId;
 

@@ -29,9 +29,9 @@ pub struct Messages<'s> {
 impl Messages<'_> {
     /// Accepts messages that one transaction may hold
     /// ([`split_by_transaction`](crate::Store::split_by_transaction)) in one durable commit. It
-    /// charges the wallets and stores the messages with their batches. The answers are in the order of the
-    /// messages. If two have the same fingerprint, the second is a duplicate, if the first was
-    /// accepted.
+    /// charges the wallets and stores the messages with their batches. The answers are in the order
+    /// of the messages. If two have the same fingerprint, the second is a duplicate, if the first
+    /// was accepted.
     ///
     /// If the server goes away during the commit, this waits until it is back and the result is
     /// known.

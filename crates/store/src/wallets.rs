@@ -45,7 +45,8 @@ impl Wallets<'_> {
         let sql = Sql {
             sqlite: "select * from ledger where bucket = $1 and +account_id = $2
                  and (subject, account_id, recipient, kind, component) < ($3, $2, $4, $5, $6)
-             order by subject desc, account_id desc, recipient desc, kind desc, component desc limit $7",
+             order by subject desc, account_id desc, recipient desc, kind desc,
+                 component desc limit $7",
             postgres: "select * from ledger where bucket = $1 and account_id = $2
                  and (subject, kind, recipient, component) < ($3, $5, $4, $6)
              order by subject desc, kind desc, recipient desc, component desc limit $7",

@@ -233,8 +233,9 @@ mod tests {
         let text = Server::new(url, 8)
             .expect(url)
             .settings(Placement::OneServer);
-        let start = r"select set_config('search_path', E'a''b\\', false), set_config('lock_timeout', E'0', false), ";
-        assert!(text.starts_with(start), "{text}");
+        let path = r"select set_config('search_path', E'a''b\\', false), ";
+        let start = format!("{path}set_config('lock_timeout', E'0', false), ");
+        assert!(text.starts_with(&start), "{text}");
         assert!(
             text.contains("set_config('lock_timeout', E'3s', false)"),
             "{text}"

@@ -139,8 +139,8 @@ impl Unusable {
                 format!("what answers at {server} is a pooler in transaction mode")
             }
             Diagnosis::DropsSettings(found) => format!(
-                "what answers at {} is a pooler that drops settings (`{}` is {found} after it was set \
-                 to {})",
+                "what answers at {} is a pooler that drops settings (`{}` is {found} after it was \
+                 set to {})",
                 self.server, READ_BACK.0, READ_BACK.1
             ),
             Diagnosis::Startup(reason) => {

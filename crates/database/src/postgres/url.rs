@@ -150,9 +150,11 @@ impl Read {
                 );
             }
             "pgbouncer" => {
-                return Err("names a pooler in transaction mode (`pgbouncer`): name the server itself, or a \
-                            pool in session mode, and leave that parameter out"
-                    .to_owned());
+                return Err(
+                    "names a pooler in transaction mode (`pgbouncer`): name the server itself, or \
+                            a pool in session mode, and leave that parameter out"
+                        .to_owned(),
+                );
             }
             "options" => self.options(value)?,
             _ if PARAMETERS.contains(&name) => self.keep(name, value),

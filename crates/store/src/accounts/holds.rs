@@ -22,7 +22,8 @@ pub(crate) async fn set(
     tx.execute(
         query(
             "insert into holds (account_id, status, queued) values ($1, $2, $3)
-         on conflict (account_id) do update set status = excluded.status, queued = excluded.queued",
+         on conflict (account_id) do update set status = excluded.status,
+             queued = excluded.queued",
         )
         .bind(account.0)
         .bind(status.as_str())

@@ -95,11 +95,18 @@ impl Change for Release {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let until_ms: Option<i64> = tx.fetch_optional(query("delete from paused_blocks where account_id = $1 and block = $2 and until_ms > $3
-             returning until_ms")
-        .bind(self.account.0)
-        .bind(stored(self.block))
-        .bind(self.by.at_ms)).await?;
+        let until_ms: Option<i64> = tx
+            .fetch_optional(
+                query(
+                    "delete from paused_blocks where account_id = $1 and block = $2
+             and until_ms > $3
+             returning until_ms",
+                )
+                .bind(self.account.0)
+                .bind(stored(self.block))
+                .bind(self.by.at_ms),
+            )
+            .await?;
         let Some(until_ms) = until_ms else {
             return Ok(false);
         };

@@ -45,7 +45,8 @@ impl Change for Reserve {
             "insert into rates (account_id, sandbox, kind, newest_ms, counts)
              values ($1, $2, $3, $4, $5)",
             "insert into rates (account_id, sandbox, kind, newest_ms, counts)
-             select * from unnest($1::bigint[], $2::boolean[], $3::text[], $4::bigint[], $5::bytea[])",
+             select * from unnest($1::bigint[], $2::boolean[], $3::text[], $4::bigint[],
+                 $5::bytea[])",
         );
         write(tx, insert, &new).await?;
         let update = bulk(
@@ -54,7 +55,8 @@ impl Change for Reserve {
              on conflict (account_id, sandbox, kind)
              do update set newest_ms = excluded.newest_ms, counts = excluded.counts",
             "insert into rates (account_id, sandbox, kind, newest_ms, counts)
-             select * from unnest($1::bigint[], $2::boolean[], $3::text[], $4::bigint[], $5::bytea[])
+             select * from unnest($1::bigint[], $2::boolean[], $3::text[], $4::bigint[],
+                 $5::bytea[])
              on conflict (account_id, sandbox, kind)
              do update set newest_ms = excluded.newest_ms, counts = excluded.counts",
         );

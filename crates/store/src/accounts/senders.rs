@@ -80,18 +80,24 @@ impl Change for AddSender {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let added = tx.execute(query("insert into sender_ids (account_id, sender_key, name, status, purpose, international,
-                 created_at_ms, approved_at_ms, rejection_reason)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing")
-        .bind(self.account.0)
-        .bind(sender::key(&self.sender.name))
-        .bind(&self.sender.name)
-        .bind(self.sender.status.as_str())
-        .bind(&self.sender.purpose)
-        .bind(self.sender.international)
-        .bind(self.by.at_ms)
-        .bind(self.sender.approved_at_ms)
-        .bind(&self.sender.rejection_reason)).await?;
+        let added = tx
+            .execute(
+                query(
+                    "insert into sender_ids (account_id, sender_key, name, status, purpose,
+                 international, created_at_ms, approved_at_ms, rejection_reason)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing",
+                )
+                .bind(self.account.0)
+                .bind(sender::key(&self.sender.name))
+                .bind(&self.sender.name)
+                .bind(self.sender.status.as_str())
+                .bind(&self.sender.purpose)
+                .bind(self.sender.international)
+                .bind(self.by.at_ms)
+                .bind(self.sender.approved_at_ms)
+                .bind(&self.sender.rejection_reason),
+            )
+            .await?;
         if added == 0 {
             return Ok(false);
         }
@@ -146,7 +152,8 @@ impl Change for SetSenderStatus {
         let before: Option<(String, String)> = tx
             .fetch_optional(
                 query(
-                    "select name, status from sender_ids where account_id = $1 and sender_key = $2",
+                    "select name, status from sender_ids where account_id = $1
+                         and sender_key = $2",
                 )
                 .bind(self.account.0)
                 .bind(&self.key),
@@ -260,7 +267,8 @@ impl Senders<'_> {
             .fetch_all(
                 query(
                     "select * from sender_ids
-                 where account_id >= $1 and (account_id, created_at_ms, sender_key) < ($2, $3, $4)
+                 where account_id >= $1 and (account_id, created_at_ms, sender_key) < ($2,
+                     $3, $4)
                  order by account_id desc, created_at_ms desc, sender_key desc limit $5",
                 )
                 .bind(lowest.0)

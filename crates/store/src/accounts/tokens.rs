@@ -142,10 +142,18 @@ impl Change for RevokeToken {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let revoked: Option<TokenRow> = tx.fetch_optional(query("update tokens set revoked_at_ms = $2 where token_id = $1 and revoked_at_ms is null
-             returning token_id, account_id, name, created_at_ms, revoked_at_ms, expires_at_ms, allowed")
-        .bind(&self.id)
-        .bind(self.by.at_ms)).await?;
+        let revoked: Option<TokenRow> = tx
+            .fetch_optional(
+                query(
+                    "update tokens set revoked_at_ms = $2 where token_id = $1
+             and revoked_at_ms is null
+             returning token_id, account_id, name, created_at_ms, revoked_at_ms,
+                 expires_at_ms, allowed",
+                )
+                .bind(&self.id)
+                .bind(self.by.at_ms),
+            )
+            .await?;
         let Some(revoked) = revoked else {
             return Ok(false);
         };
@@ -218,7 +226,8 @@ impl Tokens<'_> {
             .db
             .fetch_all(
                 query(
-                    "select token_id, account_id, name, created_at_ms, revoked_at_ms, expires_at_ms, allowed
+                    "select token_id, account_id, name, created_at_ms, revoked_at_ms,
+                 expires_at_ms, allowed
                  from tokens
                  where account_id >= $1 and (account_id, created_at_ms, token_id) < ($2, $3, $4)
                  order by account_id desc, created_at_ms desc, token_id desc limit $5",

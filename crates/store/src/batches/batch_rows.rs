@@ -13,13 +13,43 @@ use std::sync::Arc;
 pub(super) const MAX_BATCHES: usize = 256;
 
 pub(crate) async fn insert(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
-    tx.execute_each(bulk("insert into batches (bucket, carrier, claimed_by, priority, due_at_ms, batch_id,
+    tx.execute_each(
+        bulk(
+            "insert into batches (bucket, carrier, claimed_by, priority, due_at_ms, batch_id,
              claimed_until_ms, message_id, kind, leg, tries, suffixed, pages, charge, reserve,
              expires_at_ms, recipients)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)", "insert into batches (bucket, carrier, claimed_by, priority, due_at_ms, batch_id,
-             claimed_until_ms, message_id, kind, leg, tries, suffixed, pages, charge, reserve,
-             expires_at_ms, recipients)
-         select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bytea[], $9::text[], $10::bigint[], $11::bigint[], $12::boolean[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[], $17::bytea[])").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.state.stored()), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id.0), value(batch.claimed_until_ms), value(id_bytes(&batch.message)), value(batch.kind.as_str()), value(batch.leg.number()), value(batch.tries), value(batch.suffixed), value(batch.pages), value(batch.charge.units()), value(batch.reserve.units()), value(batch.expires_at_ms), value(recipient_list::pack(&batch.recipients))])).await?;
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
+            "insert into batches (bucket, carrier, claimed_by, priority, due_at_ms,
+             batch_id, claimed_until_ms, message_id, kind, leg, tries, suffixed, pages,
+                 charge, reserve, expires_at_ms, recipients)
+         select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[],
+             $5::bigint[], $6::bigint[], $7::bigint[], $8::bytea[], $9::text[],
+             $10::bigint[], $11::bigint[], $12::boolean[], $13::bigint[], $14::bigint[],
+             $15::bigint[], $16::bigint[], $17::bytea[])",
+        )
+        .rows(batches, |batch| {
+            [
+                value(batch.bucket.0),
+                value(&*batch.carrier),
+                value(batch.state.stored()),
+                value(batch.priority.rank()),
+                value(batch.due_at_ms),
+                value(batch.id.0),
+                value(batch.claimed_until_ms),
+                value(id_bytes(&batch.message)),
+                value(batch.kind.as_str()),
+                value(batch.leg.number()),
+                value(batch.tries),
+                value(batch.suffixed),
+                value(batch.pages),
+                value(batch.charge.units()),
+                value(batch.reserve.units()),
+                value(batch.expires_at_ms),
+                value(recipient_list::pack(&batch.recipients)),
+            ]
+        }),
+    )
+    .await?;
     Ok(())
 }
 
@@ -35,10 +65,38 @@ pub(crate) async fn delete(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
 
 /// Deletes batches, and returns the ids of the ones that existed.
 pub(crate) async fn take(tx: &mut Tx, batches: &[&Batch]) -> Result<HashSet<BatchId>> {
-    let taken = tx.changed_each(by_whole_keys("delete from batches
-         where bucket = $1 and carrier = $2 and claimed_by = $3 and priority = $4 and due_at_ms = $5 and batch_id = $6", "delete from batches
-         where ", &["bucket", "carrier", "claimed_by", "priority", "due_at_ms", "batch_id"], "
-         returning batch_id").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.state.stored()), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id.0)]), batches.iter().map(|batch| { (batch.id.0,) })).await?;
+    let taken = tx
+        .changed_each(
+            by_whole_keys(
+                "delete from batches
+         where bucket = $1 and carrier = $2 and claimed_by = $3 and priority = $4
+             and due_at_ms = $5 and batch_id = $6",
+                "delete from batches
+         where ",
+                &[
+                    "bucket",
+                    "carrier",
+                    "claimed_by",
+                    "priority",
+                    "due_at_ms",
+                    "batch_id",
+                ],
+                "
+         returning batch_id",
+            )
+            .rows(batches, |batch| {
+                [
+                    value(batch.bucket.0),
+                    value(&*batch.carrier),
+                    value(batch.state.stored()),
+                    value(batch.priority.rank()),
+                    value(batch.due_at_ms),
+                    value(batch.id.0),
+                ]
+            }),
+            batches.iter().map(|batch| (batch.id.0,)),
+        )
+        .await?;
     let taken = batches.iter().zip(taken).filter(|(_, is_taken)| *is_taken);
     Ok(taken.map(|(batch, _)| batch.id).collect())
 }
@@ -49,20 +107,39 @@ pub(crate) async fn shrink(
     tx: &mut Tx,
     batches: &[(&Batch, &[Recipient])],
 ) -> Result<HashSet<BatchId>> {
-    let changed = tx.changed_each(bulk("update batches set recipients = $7
+    let changed = tx
+        .changed_each(
+            bulk(
+                "update batches set recipients = $7
          where batches.bucket = $1 and batches.carrier = $2
              and batches.claimed_by = $3 and batches.priority = $4
              and batches.due_at_ms = $5 and batches.batch_id = $6
-             and batches.recipients <> $7", "with v (bucket, carrier, claimed_by, priority, due_at_ms, batch_id, recipients) as (select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[]))
+             and batches.recipients <> $7",
+                "with v (bucket, carrier, claimed_by, priority, due_at_ms,
+         batch_id, recipients) as (select * from unnest($1::bigint[], $2::text[],
+         $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bytea[]))
          update batches set recipients = v.recipients
          from v where batches.bucket = v.bucket and batches.carrier = v.carrier
              and batches.claimed_by = v.claimed_by and batches.priority = v.priority
              and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id
              and batches.recipients <> v.recipients
-         returning batches.batch_id").rows(batches, |row| {
-            let (batch, remaining) = row;
-            [value(batch.bucket.0), value(&*batch.carrier), value(batch.state.stored()), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id.0), value(recipient_list::pack(remaining))]
-        }), batches.iter().map(|row| { (row.0.id.0,) })).await?;
+         returning batches.batch_id",
+            )
+            .rows(batches, |row| {
+                let (batch, remaining) = row;
+                [
+                    value(batch.bucket.0),
+                    value(&*batch.carrier),
+                    value(batch.state.stored()),
+                    value(batch.priority.rank()),
+                    value(batch.due_at_ms),
+                    value(batch.id.0),
+                    value(recipient_list::pack(remaining)),
+                ]
+            }),
+            batches.iter().map(|row| (row.0.id.0,)),
+        )
+        .await?;
     let changed = batches.iter().zip(changed);
     let changed = changed.filter(|(_, is_changed)| *is_changed);
     Ok(changed.map(|((batch, _), _)| batch.id).collect())
@@ -76,15 +153,37 @@ pub(super) async fn mark(
     state: QueueState,
     until_ms: i64,
 ) -> Result<usize> {
-    let marked = tx.changed_each(bulk("update batches set claimed_by = $7, claimed_until_ms = $8
+    let marked = tx
+        .changed_each(
+            bulk(
+                "update batches set claimed_by = $7, claimed_until_ms = $8
          where batches.bucket = $1 and batches.carrier = $2
              and batches.claimed_by = $3 and batches.priority = $4
-             and batches.due_at_ms = $5 and batches.batch_id = $6", "with v (bucket, carrier, claimed_by, priority, due_at_ms, batch_id) as (select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]))
+             and batches.due_at_ms = $5 and batches.batch_id = $6",
+                "with v (bucket, carrier, claimed_by, priority, due_at_ms,
+         batch_id) as (select * from unnest($1::bigint[], $2::text[], $3::bigint[],
+         $4::bigint[], $5::bigint[], $6::bigint[]))
          update batches set claimed_by = $7, claimed_until_ms = $8
          from v where batches.bucket = v.bucket and batches.carrier = v.carrier
              and batches.claimed_by = v.claimed_by and batches.priority = v.priority
              and batches.due_at_ms = v.due_at_ms and batches.batch_id = v.batch_id
-         returning batches.batch_id").rows(batches, |batch| [value(batch.bucket.0), value(&*batch.carrier), value(batch.state.stored()), value(batch.priority.rank()), value(batch.due_at_ms), value(batch.id.0)]).bind(state.stored()).bind(until_ms), batches.iter().map(|batch| { (batch.id.0,) })).await?;
+         returning batches.batch_id",
+            )
+            .rows(batches, |batch| {
+                [
+                    value(batch.bucket.0),
+                    value(&*batch.carrier),
+                    value(batch.state.stored()),
+                    value(batch.priority.rank()),
+                    value(batch.due_at_ms),
+                    value(batch.id.0),
+                ]
+            })
+            .bind(state.stored())
+            .bind(until_ms),
+            batches.iter().map(|batch| (batch.id.0,)),
+        )
+        .await?;
     Ok(marked.into_iter().filter(|is_marked| *is_marked).count())
 }
 
@@ -148,8 +247,9 @@ database::from_row!(BatchRow {
 macro_rules! select_batches {
     ($conditions:literal) => {
         concat!(
-            "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.due_at_ms as message_due_at_ms,
-         not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held
+            "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body,
+         m.due_at_ms as message_due_at_ms, not m.sandbox and exists (select 1 from holds h
+             where h.account_id = m.account_id) as is_held
      from batches b
      join messages m on m.bucket = b.bucket and m.message_id = b.message_id ",
             $conditions

@@ -84,7 +84,8 @@ impl Change for ClaimBatches {
         let found: Option<i64> = tx
             .fetch_optional(
                 query(
-                    "select leg from batches where bucket = $1 and carrier = $2 and claimed_by = $3
+                    "select leg from batches where bucket = $1 and carrier = $2
+                 and claimed_by = $3
                  and priority = $4 and due_at_ms = $5 and batch_id = $6",
                 )
                 .bind(batch.bucket.0)

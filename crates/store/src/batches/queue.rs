@@ -51,7 +51,8 @@ impl Queues<'_> {
                      select cast('' as text)
                      union all
                      select (select b.carrier from batches b
-                         where b.bucket = $1 and b.carrier > v.carrier order by b.carrier limit 1)
+                         where b.bucket = $1 and b.carrier > v.carrier order by b.carrier
+                             limit 1)
                      from v where v.carrier is not null)
                  select v.carrier from v where v.carrier <> ''",
                 )
@@ -76,7 +77,8 @@ impl Queues<'_> {
                  (select b.due_at_ms from batches b where b.bucket = $1 and b.carrier = v.carrier
                      and b.claimed_by = 0 and b.priority = 1 and b.due_at_ms <= $2 limit 1),
                  (select b.due_at_ms from batches b where b.bucket = $1 and b.carrier = v.carrier
-                     and b.claimed_by = 0 and b.priority = 2 and b.due_at_ms <= $2 limit 1)) is not null";
+                     and b.claimed_by = 0 and b.priority = 2 and b.due_at_ms <= $2
+                         limit 1)) is not null";
         Db::in_time(async {
             let mut tx = self.db.read().await?;
             let mut due = BTreeSet::new();
@@ -124,12 +126,20 @@ impl Queues<'_> {
     /// until that moment or longer.
     pub async fn depths(self, bucket: Bucket, until_ms: i64) -> Result<Vec<(String, i64, i64)>> {
         // The list has seven bytes a number, see `domain::recipient_list`.
-        let rows = self.db.fetch_all(query("select carrier, cast(sum(length(recipients) / 7) as bigint),
-                     cast(sum(case when due_at_ms >= $2 or claimed_by < 0 then length(recipients) / 7 else 0 end)
+        let rows = self
+            .db
+            .fetch_all(
+                query(
+                    "select carrier, cast(sum(length(recipients) / 7) as bigint),
+                     cast(sum(case when due_at_ms >= $2 or claimed_by < 0
+                         then length(recipients) / 7 else 0 end)
                          as bigint)
-                 from batches where bucket = $1 and claimed_by <= 0 group by carrier")
-            .bind(bucket.0)
-            .bind(until_ms)).await?;
+                 from batches where bucket = $1 and claimed_by <= 0 group by carrier",
+                )
+                .bind(bucket.0)
+                .bind(until_ms),
+            )
+            .await?;
         Ok(rows)
     }
 

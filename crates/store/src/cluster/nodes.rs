@@ -51,9 +51,15 @@ impl Change for Beat {
             .execute(query("update nodes set beat = beat + 1 where node = $1").bind(self.node.0))
             .await?;
         if raised == 0 {
-            tx.execute(query("insert into nodes (node, name, beat) values ($1, $2, 0) on conflict do nothing")
-            .bind(self.node.0)
-            .bind(&self.name)).await?;
+            tx.execute(
+                query(
+                    "insert into nodes (node, name, beat) values ($1, $2, 0)
+                 on conflict do nothing",
+                )
+                .bind(self.node.0)
+                .bind(&self.name),
+            )
+            .await?;
         }
         Ok(raised == 1)
     }
@@ -108,7 +114,18 @@ impl Change for TakeBinds {
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
         let slots: Vec<i64> = (1..=self.slots).collect();
-        tx.execute_each(bulk("insert into binds (carrier, slot, node) values ($1, $2, $3) on conflict do nothing", "insert into binds (carrier, slot, node) select * from unnest($1::text[], $2::bigint[], $3::bigint[]) on conflict do nothing").rows(&slots, |slot| [value(&*self.carrier), value(*slot), value(holder(None))])).await?;
+        tx.execute_each(
+            bulk(
+                "insert into binds (carrier, slot, node) values ($1, $2, $3)
+             on conflict do nothing",
+                "insert into binds (carrier, slot, node) select *
+             from unnest($1::text[], $2::bigint[], $3::bigint[]) on conflict do nothing",
+            )
+            .rows(&slots, |slot| {
+                [value(&*self.carrier), value(*slot), value(holder(None))]
+            }),
+        )
+        .await?;
         let sql = locking!(
             "select slot, node, case when node in (select n.node from nodes n) then 1 else 0 end
              from binds where carrier = $1 and slot <= $2 order by slot";
@@ -147,12 +164,19 @@ impl Change for SetBind {
     type Output = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        tx.execute(query("update binds set node = $1, bound = $2 where carrier = $3 and slot = $4 and node = $5")
-        .bind(holder(self.holder))
-        .bind(self.bind.bound)
-        .bind(&self.bind.carrier)
-        .bind(self.bind.slot)
-        .bind(holder(self.bind.node))).await.map(drop)
+        tx.execute(
+            query(
+                "update binds set node = $1, bound = $2 where carrier = $3 and slot = $4
+             and node = $5",
+            )
+            .bind(holder(self.holder))
+            .bind(self.bind.bound)
+            .bind(&self.bind.carrier)
+            .bind(self.bind.slot)
+            .bind(holder(self.bind.node)),
+        )
+        .await
+        .map(drop)
     }
 }
 

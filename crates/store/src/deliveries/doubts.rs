@@ -129,7 +129,8 @@ mod tests {
         #[test]
         fn what_is_read_is_what_was_written(
             pages in prop::array::uniform2((1..1u64 << 46).prop_map(PageSet)),
-            carriers in prop::collection::vec((prop::sample::select(&Leg::ALL[..]), "[a-z0-9_-]{1,8}"), 0..6),
+            carriers in prop::collection::vec(
+                (prop::sample::select(&Leg::ALL[..]), "[a-z0-9_-]{1,8}"), 0..6),
         ) {
             let mut doubts = Doubts::with(Leg::First, "first");
             doubts.join(Doubts::with(Leg::Second, "second"));

@@ -2,10 +2,10 @@
 //! carrier keep their order.
 //!
 //! On SQLite all of a report is one transaction. On PostgreSQL the carrier ids come first, by which
-//! receipts find their recipients. All recipients are then settled, in one transaction where one may
-//! hold them. Receipts that found no recipient come last. A node that dies in between leaves a state
-//! that can be resumed. The carrier got no response, the batches are still claimed, and the whole
-//! report may be repeated.
+//! receipts find their recipients. All recipients are then settled, in one transaction where one
+//! may hold them. Receipts that found no recipient come last. A node that dies in between leaves a
+//! state that can be resumed. The carrier got no response, the batches are still claimed, and the
+//! whole report may be repeated.
 
 mod adopt;
 mod park;

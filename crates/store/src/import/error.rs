@@ -13,13 +13,14 @@ pub enum ImportError {
     Empty,
     /// The target is in use.
     #[error(
-        "the PostgreSQL database holds accounts that did not come from there: import into an empty database"
+        "the PostgreSQL database holds accounts that did not come from \
+         there: import into an empty database"
     )]
     OtherData,
     /// The target belongs to another installation.
     #[error(
-        "another installation was imported into the PostgreSQL database, or begun to be: import into an \
-         empty database"
+        "another installation was imported into the PostgreSQL database, or begun to be: import into \
+         an empty database"
     )]
     OtherImport,
     /// A node works with the target.
@@ -35,8 +36,8 @@ pub enum ImportError {
     },
     /// The databases do not agree.
     #[error(
-        "the {0} of the PostgreSQL database are not those of the source: one of the two was used after the \
-         import had begun. Empty the PostgreSQL database and import again"
+        "the {0} of the PostgreSQL database are not those of the source: one of the two was used \
+         after the import had begun. Empty the PostgreSQL database and import again"
     )]
     Differs(&'static str),
 }

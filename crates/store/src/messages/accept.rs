@@ -307,17 +307,44 @@ impl Accept {
     }
 
     async fn keep(&self, tx: &mut Tx, kept: &[Kept<'_>]) -> Result<()> {
-        tx.execute_each(bulk("insert into messages (bucket, message_id, account_id, due_at_ms, sandbox, gateway, refund_undelivered,
-                 two_legs, sender, body, callback_url, customer_reference, cost, page_count, paid_from,
-                 recipients)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)", "insert into messages (bucket, message_id, account_id, due_at_ms, sandbox, gateway, refund_undelivered,
-                 two_legs, sender, body, callback_url, customer_reference, cost, page_count, paid_from,
-                 recipients)
-             select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[], $5::boolean[], $6::text[], $7::boolean[], $8::boolean[], $9::text[], $10::text[], $11::text[], $12::text[], $13::bigint[], $14::bigint[], $15::text[], $16::bytea[])").rows(kept, |row| {
+        tx.execute_each(
+            bulk(
+                "insert into messages (bucket, message_id, account_id, due_at_ms,
+                 sandbox, gateway, refund_undelivered, two_legs, sender, body, callback_url,
+                     customer_reference, cost, page_count, paid_from, recipients)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+                "insert into messages (bucket, message_id, account_id, due_at_ms,
+                 sandbox, gateway, refund_undelivered, two_legs, sender, body, callback_url,
+                     customer_reference, cost, page_count, paid_from, recipients)
+             select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[],
+                 $5::boolean[], $6::text[], $7::boolean[], $8::boolean[], $9::text[],
+                 $10::text[], $11::text[], $12::text[], $13::bigint[], $14::bigint[],
+                 $15::text[], $16::bytea[])",
+            )
+            .rows(kept, |row| {
                 let Kept { message, drawn, .. } = row;
                 let draft = &message.draft;
-                [value(self.owner(message).0.0), value(id_bytes(&message.id)), value(draft.account.0), value(draft.due_at_ms), value(draft.environment == Environment::Sandbox), value(draft.gateway.as_str()), value(message.terms.refund_undelivered), value(message.terms.two_legs), value(&draft.sender), value(draft.texts.is_none().then_some(draft.text.as_str())), value(&draft.callback_url), value(&draft.customer_reference), value(draft.cost.units()), value(draft.page_count), value(paid_from(drawn)), value(recipient_list::pack(&draft.recipients))]
-            })).await?;
+                [
+                    value(self.owner(message).0.0),
+                    value(id_bytes(&message.id)),
+                    value(draft.account.0),
+                    value(draft.due_at_ms),
+                    value(draft.environment == Environment::Sandbox),
+                    value(draft.gateway.as_str()),
+                    value(message.terms.refund_undelivered),
+                    value(message.terms.two_legs),
+                    value(&draft.sender),
+                    value(draft.texts.is_none().then_some(draft.text.as_str())),
+                    value(&draft.callback_url),
+                    value(&draft.customer_reference),
+                    value(draft.cost.units()),
+                    value(draft.page_count),
+                    value(paid_from(drawn)),
+                    value(recipient_list::pack(&draft.recipients)),
+                ]
+            }),
+        )
+        .await?;
         for kept in kept {
             let message = kept.message;
             if let Some(texts) = &message.draft.texts {

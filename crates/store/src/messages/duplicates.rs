@@ -117,19 +117,43 @@ pub(crate) async fn open_windows(
     let open = standing(tx, &remembered.open_of(windows, now_ms)).await?;
     let is_new = |window: &&Window| !open.contains(*window);
     let new: Vec<Window> = windows.iter().filter(is_new).copied().collect();
-    tx.execute_each(bulk("insert into recent_sends (bucket, expires_at_ms, fingerprint) values ($1, $2, $3)", "insert into recent_sends (bucket, expires_at_ms, fingerprint) select * from unnest($1::bigint[], $2::bigint[], $3::bytea[])").rows(&new, |window| [value(window.0.0), value(closes_at_ms), value(&window.1[..])])).await?;
+    tx.execute_each(
+        bulk(
+            "insert into recent_sends (bucket, expires_at_ms, fingerprint)
+         values ($1, $2, $3)",
+            "insert into recent_sends (bucket, expires_at_ms, fingerprint) select *
+         from unnest($1::bigint[], $2::bigint[], $3::bytea[])",
+        )
+        .rows(&new, |window| {
+            [value(window.0.0), value(closes_at_ms), value(&window.1[..])]
+        }),
+    )
+    .await?;
     remembered.remember(&new, closes_at_ms, now_ms);
     Ok(new.into_iter().collect())
 }
 
 /// Returns the remembered windows whose rows exist, committed or in this transaction.
 async fn standing(tx: &mut Tx, windows: &[(Window, i64)]) -> Result<BTreeSet<Window>> {
-    let found: Vec<(i16, Vec<u8>)> = tx.fetch_each(bulk("select bucket, fingerprint from recent_sends
-         where bucket = $1 and expires_at_ms = $2 and fingerprint = $3", "select bucket, fingerprint from recent_sends
-         where (bucket, expires_at_ms, fingerprint) in (select * from unnest($1::bigint[], $2::bigint[], $3::bytea[]))").rows(windows, |row| {
-            let ((bucket, fingerprint), closes_at_ms) = row;
-            [value(bucket.0), value(closes_at_ms), value(&fingerprint[..])]
-        })).await?;
+    let found: Vec<(i16, Vec<u8>)> = tx
+        .fetch_each(
+            bulk(
+                "select bucket, fingerprint from recent_sends
+         where bucket = $1 and expires_at_ms = $2 and fingerprint = $3",
+                "select bucket, fingerprint from recent_sends
+         where (bucket, expires_at_ms, fingerprint) in (select *
+             from unnest($1::bigint[], $2::bigint[], $3::bytea[]))",
+            )
+            .rows(windows, |row| {
+                let ((bucket, fingerprint), closes_at_ms) = row;
+                [
+                    value(bucket.0),
+                    value(closes_at_ms),
+                    value(&fingerprint[..]),
+                ]
+            }),
+        )
+        .await?;
     found.into_iter().map(window).collect()
 }
 
@@ -199,10 +223,33 @@ fn fingerprint_of(fingerprint: Vec<u8>) -> Result<Fingerprint> {
 /// Closes windows that the same transaction opened and that no accepted message used.
 pub(crate) async fn close_windows(tx: &mut Tx, windows: &[Window], now_ms: i64) -> Result<()> {
     if let Tx::Postgres(_) = tx {
-        tx.execute_each(bulk("delete from recent_sends where bucket = $1 and fingerprint = $2", "delete from recent_sends where (bucket, fingerprint) in (select * from unnest($1::bigint[], $2::bytea[]))").rows(windows, |window| [value(window.0.0), value(&window.1[..])])).await?;
+        tx.execute_each(
+            bulk(
+                "delete from recent_sends where bucket = $1 and fingerprint = $2",
+                "delete from recent_sends where (bucket, fingerprint) in (select *
+             from unnest($1::bigint[], $2::bytea[]))",
+            )
+            .rows(windows, |window| [value(window.0.0), value(&window.1[..])]),
+        )
+        .await?;
         return Ok(());
     }
-    tx.execute_each(bulk("delete from recent_sends where bucket = $1 and expires_at_ms = $2 and fingerprint = $3", "delete from recent_sends where (bucket, expires_at_ms, fingerprint) in (select * from unnest($1::bigint[], $2::bigint[], $3::bytea[]))").rows(windows, |window| [value(window.0.0), value(now_ms + DUPLICATE_WINDOW_MS), value(&window.1[..])])).await?;
+    tx.execute_each(
+        bulk(
+            "delete from recent_sends where bucket = $1 and expires_at_ms = $2
+         and fingerprint = $3",
+            "delete from recent_sends where (bucket, expires_at_ms,
+         fingerprint) in (select * from unnest($1::bigint[], $2::bigint[], $3::bytea[]))",
+        )
+        .rows(windows, |window| {
+            [
+                value(window.0.0),
+                value(now_ms + DUPLICATE_WINDOW_MS),
+                value(&window.1[..]),
+            ]
+        }),
+    )
+    .await?;
     Ok(())
 }
 

@@ -107,18 +107,26 @@ impl Recipients<'_> {
     ) -> Result<HashSet<MessageId>> {
         Db::in_time(async {
             let mut tx = self.db.read().await?;
-            let owners: HashMap<MessageId, AccountId> =
-                messages.iter().map(|(account, id)| (*id, *account)).collect();
+            let owners: HashMap<MessageId, AccountId> = messages
+                .iter()
+                .map(|(account, id)| (*id, *account))
+                .collect();
             let submitted: Vec<Vec<u8>> = tx
                 .fetch_each(
                     bulk(
-                        "select message_id from deliveries where bucket = $1 and message_id = $2 and recipient = $3",
-                        "with v (bucket, message_id) as (select * from unnest($1::bigint[], $2::bytea[]))
+                        "select message_id from deliveries where bucket = $1
+                             and message_id = $2 and recipient = $3",
+                        "with v (bucket, message_id) as (select *
+                         from unnest($1::bigint[], $2::bytea[]))
                          select d.message_id from v join deliveries d
-                             on d.bucket = v.bucket and d.message_id = v.message_id and d.recipient = $3",
+                             on d.bucket = v.bucket and d.message_id = v.message_id
+                                 and d.recipient = $3",
                     )
                     .rows(messages, |(account, id)| {
-                        [value(Buckets::of(self.db).account(*account).0), value(id_bytes(id))]
+                        [
+                            value(Buckets::of(self.db).account(*account).0),
+                            value(id_bytes(id)),
+                        ]
                     })
                     .bind(number(recipient)),
                 )
@@ -132,9 +140,12 @@ impl Recipients<'_> {
                 // A recipient that no carrier answered yet is in the list alone.
                 let list: Option<Vec<u8>> = tx
                     .fetch_optional(
-                        query("select recipients from messages where bucket = $1 and message_id = $2")
-                            .bind(Buckets::of(self.db).account(account).0)
-                            .bind(id_bytes(&id)),
+                        query(
+                            "select recipients from messages where bucket = $1
+                             and message_id = $2",
+                        )
+                        .bind(Buckets::of(self.db).account(account).0)
+                        .bind(id_bytes(&id)),
                     )
                     .await?;
                 if list.is_some_and(|list| recipient_list::position(&list, recipient).is_some()) {
@@ -270,15 +281,19 @@ async fn deliveries(
     let rows: Vec<DeliveryRow> = tx
         .fetch_each(
             bulk(
-                "select recipient, status, cast(leg as bigint) as leg, cast(pages as bigint) as pages, charge, carrier,
-                     error, cast(submitted_at_s as bigint) as submitted_at_s, cast(settled_at_s as bigint) as settled_at_s
+                "select recipient, status, cast(leg as bigint) as leg,
+                     cast(pages as bigint) as pages, charge, carrier, error,
+                         cast(submitted_at_s as bigint) as submitted_at_s,
+                         cast(settled_at_s as bigint) as settled_at_s
                  from deliveries where recipient = $1 and bucket = $2 and message_id = $3",
                 "with v (recipient) as (select * from unnest($1::bigint[]))
                  select found.* from v cross join lateral (
-                     select recipient, status, cast(leg as bigint) as leg, cast(pages as bigint) as pages, charge, carrier,
-                         error, cast(submitted_at_s as bigint) as submitted_at_s,
-                         cast(settled_at_s as bigint) as settled_at_s
-                     from deliveries where recipient = v.recipient and bucket = $2 and message_id = $3 offset 0) found",
+                     select recipient, status, cast(leg as bigint) as leg,
+                         cast(pages as bigint) as pages, charge, carrier, error,
+                             cast(submitted_at_s as bigint) as submitted_at_s,
+                                 cast(settled_at_s as bigint) as settled_at_s
+                     from deliveries where recipient = v.recipient and bucket = $2
+                         and message_id = $3 offset 0) found",
             )
             .rows(recipients, |recipient| [value(number(*recipient))])
             .bind(bucket.0)
@@ -304,7 +319,8 @@ async fn refunds(
                 "with v (recipient) as (select * from unnest($1::bigint[]))
                  select found.* from v cross join lateral (
                      select recipient, amount from ledger
-                     where recipient = v.recipient and bucket = $2 and account_id = $3 and subject = $4
+                     where recipient = v.recipient and bucket = $2 and account_id = $3
+                         and subject = $4
                          and kind in ('refund', 'unused_leg') offset 0) found",
             )
             .rows(recipients, |recipient| [value(number(*recipient))])

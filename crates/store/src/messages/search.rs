@@ -218,12 +218,16 @@ impl Search<'_> {
     /// Returns messages by their ids, in no order. Missing ones are left out.
     pub async fn infos(self, keys: &[(AccountId, MessageId)]) -> Result<Vec<MessageInfo>> {
         let find = bulk(
-            "select message_id, account_id, sandbox, due_at_ms, gateway, sender, body, customer_reference, cost,
-                 cast(page_count as bigint) as pages, cast(length(recipients) as bigint) as octets
-             from messages where bucket = $1 and message_id = $2 and account_id = $3 and length(recipients) > 0",
-            "with v (bucket, message_id, account_id) as (select * from unnest($1::bigint[], $2::bytea[], $3::bigint[]))
-             select m.message_id, m.account_id, sandbox, due_at_ms, gateway, sender, body, customer_reference, cost,
-                 cast(page_count as bigint) as pages, cast(length(recipients) as bigint) as octets
+            "select message_id, account_id, sandbox, due_at_ms, gateway, sender, body,
+                 customer_reference, cost, cast(page_count as bigint) as pages,
+                     cast(length(recipients) as bigint) as octets
+             from messages where bucket = $1 and message_id = $2 and account_id = $3
+                 and length(recipients) > 0",
+            "with v (bucket, message_id, account_id) as (select *
+             from unnest($1::bigint[], $2::bytea[], $3::bigint[]))
+             select m.message_id, m.account_id, sandbox, due_at_ms, gateway, sender, body,
+                 customer_reference, cost, cast(page_count as bigint) as pages,
+                     cast(length(recipients) as bigint) as octets
              from v join messages m on m.bucket = v.bucket and m.message_id = v.message_id
              where m.account_id = v.account_id and length(recipients) > 0",
         )
@@ -275,7 +279,8 @@ impl Search<'_> {
                 let found: Option<i64> = tx
                     .fetch_optional(
                         query(
-                            "select account_id from messages where bucket = $1 and message_id = $2",
+                            "select account_id from messages where bucket = $1
+                                 and message_id = $2",
                         )
                         .bind(bucket.0)
                         .bind(id_bytes(&id)),
@@ -301,9 +306,11 @@ async fn of_account(
     let rows: Vec<CandidateRow> = tx
         .fetch_all(
             query(
-                "select message_id, account_id, sender, gateway, cast(length(recipients) as bigint) as octets
+                "select message_id, account_id, sender, gateway,
+                 cast(length(recipients) as bigint) as octets
                  from messages
-                 where bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4 and message_id < $5
+                 where bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4
+                     and message_id < $5
                      and length(recipients) > 0
                  order by message_id desc limit $6",
             )
@@ -329,9 +336,11 @@ async fn by_reference(
     let rows: Vec<CandidateRow> = tx
         .fetch_all(
             query(
-                "select message_id, account_id, sender, gateway, cast(length(recipients) as bigint) as octets
+                "select message_id, account_id, sender, gateway,
+                 cast(length(recipients) as bigint) as octets
                  from messages
-                 where bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4 and message_id < $5
+                 where bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4
+                     and message_id < $5
                      and length(recipients) > 0 and customer_reference = $7
                  order by message_id desc limit $6",
             )
@@ -358,7 +367,8 @@ async fn of_all(
     let rows: Vec<CandidateRow> = tx
         .fetch_all(
             query(
-                "select message_id, account_id, sender, gateway, cast(length(recipients) as bigint) as octets
+                "select message_id, account_id, sender, gateway,
+                 cast(length(recipients) as bigint) as octets
                  from messages
                  where bucket = $1 and sandbox = $2 and message_id >= $3 and message_id < $4
                      and length(recipients) > 0

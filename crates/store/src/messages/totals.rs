@@ -139,11 +139,13 @@ fn statement<'q>(db: &Db, messages: &'q [(AccountId, MessageId, u64)]) -> databa
              cast(coalesce(sum(d.pages), 0) as bigint) as pages,
              cast(coalesce(sum(d.charge), 0) as bigint) as charged,
              (select cast(coalesce(sum(l.amount), 0) as bigint) from ledger l
-                 where l.bucket = v.bucket and l.account_id = v.account_id and l.subject = v.message_id
+                 where l.bucket = v.bucket and l.account_id = v.account_id
+                     and l.subject = v.message_id
                      and l.kind in ('refund', 'unused_leg')) as refunded
          from v left join deliveries d on d.bucket = v.bucket and d.message_id = v.message_id
          group by v.bucket, v.account_id, v.message_id",
-        "with v (bucket, account_id, message_id) as (select * from unnest($1::bigint[], $2::bigint[], $3::bytea[]))
+        "with v (bucket, account_id, message_id) as (select *
+         from unnest($1::bigint[], $2::bigint[], $3::bytea[]))
          select v.message_id, count(d.recipient) as deliveries,
              count(case when d.status in ('sent', 'in_doubt') then 1 end) as open,
              count(case d.status when 'delivrd' then 1 end) as delivered,
@@ -155,7 +157,8 @@ fn statement<'q>(db: &Db, messages: &'q [(AccountId, MessageId, u64)]) -> databa
              cast(coalesce(sum(d.pages), 0) as bigint) as pages,
              cast(coalesce(sum(d.charge), 0) as bigint) as charged,
              (select cast(coalesce(sum(l.amount), 0) as bigint) from ledger l
-                 where l.bucket = v.bucket and l.account_id = v.account_id and l.subject = v.message_id
+                 where l.bucket = v.bucket and l.account_id = v.account_id
+                     and l.subject = v.message_id
                      and l.kind in ('refund', 'unused_leg')) as refunded
          from v left join deliveries d on d.bucket = v.bucket and d.message_id = v.message_id
          group by v.bucket, v.account_id, v.message_id",

@@ -103,12 +103,19 @@ pub(crate) async fn enter(tx: &mut Tx, entry: Entry<'_>) -> Result<()> {
 /// Returns `true` if an entry of this time about this object exists, which proves that its change
 /// was committed.
 pub(crate) async fn is_kept(tx: &mut Tx, by: &By, verb: &str, object: &str) -> Result<bool> {
-    let found: Option<i64> = tx.fetch_optional(query("select number from audit where at_ms = $1 and actor = $2 and verb = $3 and object = $4
-         limit 1")
-    .bind(by.at_ms)
-    .bind(&*by.actor)
-    .bind(verb)
-    .bind(object)).await?;
+    let found: Option<i64> = tx
+        .fetch_optional(
+            query(
+                "select number from audit where at_ms = $1 and actor = $2 and verb = $3
+         and object = $4
+         limit 1",
+            )
+            .bind(by.at_ms)
+            .bind(&*by.actor)
+            .bind(verb)
+            .bind(object),
+        )
+        .await?;
     Ok(found.is_some())
 }
 

@@ -39,11 +39,32 @@ pub(super) async fn insert(tx: &mut Tx, outcomes: &[AttemptOutcome]) -> Result<(
         .iter()
         .filter_map(|outcome| Some((&outcome.callback, outcome.attempted.as_ref()?)));
     let kept: Vec<(&Callback, &Attempted)> = kept.collect();
-    tx.execute_each(bulk("insert into callback_attempts (bucket, message_id, recipient, made_at_ms, account_id, attempt,
-             result, took_ms, answer)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing", "insert into callback_attempts (bucket, message_id, recipient, made_at_ms, account_id, attempt,
-             result, took_ms, answer)
-         select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::bigint[], $9::text[]) on conflict do nothing").rows(&kept, |row| [value(row.0.bucket.0), value(id_bytes(&row.0.message)), value(number(row.0.recipient)), value(row.1.made_at_ms), value(row.0.account.0), value(row.0.attempts + 1), value(&row.1.result), value(row.1.took_ms), value(&row.1.answer)])).await?;
+    tx.execute_each(
+        bulk(
+            "insert into callback_attempts (bucket, message_id, recipient, made_at_ms,
+             account_id, attempt, result, took_ms, answer)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing",
+            "insert into callback_attempts (bucket, message_id, recipient,
+             made_at_ms, account_id, attempt, result, took_ms, answer)
+         select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[],
+             $5::bigint[], $6::bigint[], $7::text[], $8::bigint[], $9::text[])
+             on conflict do nothing",
+        )
+        .rows(&kept, |row| {
+            [
+                value(row.0.bucket.0),
+                value(id_bytes(&row.0.message)),
+                value(number(row.0.recipient)),
+                value(row.1.made_at_ms),
+                value(row.0.account.0),
+                value(row.0.attempts + 1),
+                value(&row.1.result),
+                value(row.1.took_ms),
+                value(&row.1.answer),
+            ]
+        }),
+    )
+    .await?;
     Ok(())
 }
 

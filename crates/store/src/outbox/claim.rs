@@ -19,8 +19,8 @@ impl Change for ClaimCallbacks {
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<Callback>> {
         let (bucket, account, world, origin) = &self.of;
         let sql = locking!(
-            "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject, o.recipient,
-                 o.payload, o.attempts, m.callback_url,
+            "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind,
+                 o.subject, o.recipient, o.payload, o.attempts, m.callback_url,
                  coalesce(r.customer_reference, m.customer_reference) as customer_reference
              from outbox o join messages m on m.bucket = o.bucket and m.message_id = o.subject
              left join recipient_references r on r.bucket = o.bucket and r.message_id = o.subject

@@ -67,25 +67,34 @@ impl Change for Replay {
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
         let [first, last] = &self.messages;
-        let replayed = tx.execute(query("update outbox set state = $1, due_at_ms = $2, attempts = 0
-             where bucket = $3 and state = $4 and account_id = $5 and sandbox = $10 and destination = $6
+        let replayed = tx
+            .execute(
+                query(
+                    "update outbox set state = $1, due_at_ms = $2, attempts = 0
+             where bucket = $3 and state = $4 and account_id = $5 and sandbox = $10
+                 and destination = $6
                  and (due_at_ms, event_id) in (
                      select due_at_ms, event_id from outbox
-                     where bucket = $3 and state = $4 and account_id = $5 and sandbox = $10 and destination = $6
+                     where bucket = $3 and state = $4 and account_id = $5 and sandbox = $10
+                         and destination = $6
                          and subject >= $7 and subject <= $8
                          and exists (select 1 from messages m
-                                     where m.bucket = outbox.bucket and m.message_id = outbox.subject)
-                     order by due_at_ms limit $9)")
-        .bind(DUE)
-        .bind(self.by.at_ms)
-        .bind(self.bucket.0)
-        .bind(DEAD)
-        .bind(self.account.0)
-        .bind(&self.origin)
-        .bind(first)
-        .bind(last)
-        .bind(STEP)
-        .bind(self.environment == Environment::Sandbox)).await?;
+                                     where m.bucket = outbox.bucket
+                                         and m.message_id = outbox.subject)
+                     order by due_at_ms limit $9)",
+                )
+                .bind(DUE)
+                .bind(self.by.at_ms)
+                .bind(self.bucket.0)
+                .bind(DEAD)
+                .bind(self.account.0)
+                .bind(&self.origin)
+                .bind(first)
+                .bind(last)
+                .bind(STEP)
+                .bind(self.environment == Environment::Sandbox),
+            )
+            .await?;
         if replayed > 0 {
             let entry = Entry {
                 by: &self.by,
@@ -130,8 +139,10 @@ impl DeadCallbacks<'_> {
                 .db
                 .fetch_all(
                     query(
-                        "select account_id, sandbox, destination, count(*), min(due_at_ms) from outbox
-                     where bucket = $1 and state = $2 and (account_id, sandbox, destination) > ($3, $4, $5)
+                        "select account_id, sandbox, destination, count(*), min(due_at_ms)
+                     from outbox
+                     where bucket = $1 and state = $2
+                         and (account_id, sandbox, destination) > ($3, $4, $5)
                      group by account_id, sandbox, destination
                      order by account_id, sandbox, destination limit $6",
                     )
@@ -180,10 +191,11 @@ impl DeadCallbacks<'_> {
             .db
             .fetch_all(
                 query(
-                    "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject,
-                     o.recipient, o.payload, o.attempts, m.callback_url,
+                    "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms,
+                     o.kind, o.subject, o.recipient, o.payload, o.attempts, m.callback_url,
                      coalesce(r.customer_reference, m.customer_reference) as customer_reference
-                 from outbox o join messages m on m.bucket = o.bucket and m.message_id = o.subject
+                 from outbox o join messages m on m.bucket = o.bucket
+                     and m.message_id = o.subject
              left join recipient_references r on r.bucket = o.bucket and r.message_id = o.subject
                  and r.recipient = o.recipient
                  where o.bucket = $1 and o.state = 'dead' and o.account_id = $2

@@ -145,11 +145,41 @@ pub(super) async fn insert_as(
 ) -> Result<()> {
     let node = holder(claimed.map(|(node, _)| node));
     let until_ms = claimed.map_or(0, |(_, until_ms)| until_ms);
-    tx.execute_each(bulk("insert into outbox (bucket, state, account_id, sandbox, destination, due_at_ms, event_id, kind,
-             subject, recipient, payload, attempts, claimed_by, claimed_until_ms)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) on conflict do nothing", "insert into outbox (bucket, state, account_id, sandbox, destination, due_at_ms, event_id, kind,
-             subject, recipient, payload, attempts, claimed_by, claimed_until_ms)
-         select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::boolean[], $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::bytea[], $10::bigint[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[]) on conflict do nothing").rows(callbacks, |callback| [value(callback.bucket.0), value(state), value(callback.account.0), value(callback.is_sandbox()), value(&callback.origin), value(callback.due_at_ms), value(callback.event_id().as_bytes().to_vec()), value(EventKind::DeliveryStatus.as_str()), value(id_bytes(&callback.message)), value(number(callback.recipient)), value(callback.status.as_str()), value(callback.attempts), value(node), value(until_ms)])).await?;
+    tx.execute_each(
+        bulk(
+            "insert into outbox (bucket, state, account_id, sandbox, destination,
+             due_at_ms, event_id, kind, subject, recipient, payload, attempts, claimed_by,
+                 claimed_until_ms)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+             on conflict do nothing",
+            "insert into outbox (bucket, state, account_id, sandbox, destination,
+             due_at_ms, event_id, kind, subject, recipient, payload, attempts, claimed_by,
+                 claimed_until_ms)
+         select * from unnest($1::bigint[], $2::text[], $3::bigint[], $4::boolean[],
+             $5::text[], $6::bigint[], $7::bytea[], $8::text[], $9::bytea[], $10::bigint[],
+             $11::text[], $12::bigint[], $13::bigint[], $14::bigint[])
+             on conflict do nothing",
+        )
+        .rows(callbacks, |callback| {
+            [
+                value(callback.bucket.0),
+                value(state),
+                value(callback.account.0),
+                value(callback.is_sandbox()),
+                value(&callback.origin),
+                value(callback.due_at_ms),
+                value(callback.event_id().as_bytes().to_vec()),
+                value(EventKind::DeliveryStatus.as_str()),
+                value(id_bytes(&callback.message)),
+                value(number(callback.recipient)),
+                value(callback.status.as_str()),
+                value(callback.attempts),
+                value(node),
+                value(until_ms),
+            ]
+        }),
+    )
+    .await?;
     Ok(())
 }
 
@@ -186,11 +216,45 @@ pub(super) async fn take(
     state: &str,
     node: Option<NodeId>,
 ) -> Result<HashSet<EventId>> {
-    let taken = tx.changed_each(by_whole_keys("delete from outbox
-         where bucket = $1 and state = $2 and account_id = $3 and sandbox = $4 and destination = $5 and due_at_ms = $6 and event_id = $7
-             and claimed_by = $8", "delete from outbox
-         where ", &["bucket", "state", "account_id", "sandbox", "destination", "due_at_ms", "event_id", "claimed_by"], "
-         returning event_id").rows(callbacks, |callback| [value(callback.bucket.0), value(state), value(callback.account.0), value(callback.is_sandbox()), value(&callback.origin), value(callback.due_at_ms), value(callback.event_id().as_bytes().to_vec()), value(holder(node))]), callbacks.iter().map(|callback| { (callback.event_id().as_bytes().to_vec(),) })).await?;
+    let taken = tx
+        .changed_each(
+            by_whole_keys(
+                "delete from outbox
+         where bucket = $1 and state = $2 and account_id = $3 and sandbox = $4
+             and destination = $5 and due_at_ms = $6 and event_id = $7
+             and claimed_by = $8",
+                "delete from outbox
+         where ",
+                &[
+                    "bucket",
+                    "state",
+                    "account_id",
+                    "sandbox",
+                    "destination",
+                    "due_at_ms",
+                    "event_id",
+                    "claimed_by",
+                ],
+                "
+         returning event_id",
+            )
+            .rows(callbacks, |callback| {
+                [
+                    value(callback.bucket.0),
+                    value(state),
+                    value(callback.account.0),
+                    value(callback.is_sandbox()),
+                    value(&callback.origin),
+                    value(callback.due_at_ms),
+                    value(callback.event_id().as_bytes().to_vec()),
+                    value(holder(node)),
+                ]
+            }),
+            callbacks
+                .iter()
+                .map(|callback| (callback.event_id().as_bytes().to_vec(),)),
+        )
+        .await?;
     let taken = callbacks
         .iter()
         .zip(taken)

@@ -90,9 +90,15 @@ impl Change for AddSecret {
         if !self.others.contains(&had) {
             return Ok(had);
         }
-        tx.execute(query("update callback_secrets set ends_at_ms = $2 where account_id = $1 and ends_at_ms is null")
-        .bind(account)
-        .bind(self.others_end_at_ms)).await?;
+        tx.execute(
+            query(
+                "update callback_secrets set ends_at_ms = $2 where account_id = $1
+             and ends_at_ms is null",
+            )
+            .bind(account)
+            .bind(self.others_end_at_ms),
+        )
+        .await?;
         let secret = &self.secret.signing.secret;
         tx.execute(
             query(
@@ -125,9 +131,16 @@ impl Change for AddSecret {
     }
 
     async fn is_committed(&self, tx: &mut Tx, _: &usize) -> Result<bool> {
-        let found: Option<i64> = tx.fetch_optional(query("select created_at_ms from callback_secrets where account_id = $1 and secret_id = $2")
-        .bind(self.secret.account.0)
-        .bind(self.secret.signing.secret.id())).await?;
+        let found: Option<i64> = tx
+            .fetch_optional(
+                query(
+                    "select created_at_ms from callback_secrets where account_id = $1
+             and secret_id = $2",
+                )
+                .bind(self.secret.account.0)
+                .bind(self.secret.signing.secret.id()),
+            )
+            .await?;
         Ok(found.is_some())
     }
 }
@@ -144,9 +157,16 @@ impl Change for RevokeSecrets {
     type Output = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
-        let gone = tx.execute(query("delete from callback_secrets where account_id = $1 and (secret_id = $2 or $2 = '')")
-        .bind(self.account.0)
-        .bind(self.id.as_deref().unwrap_or_default())).await?;
+        let gone = tx
+            .execute(
+                query(
+                    "delete from callback_secrets where account_id = $1 and (secret_id = $2
+             or $2 = '')",
+                )
+                .bind(self.account.0)
+                .bind(self.id.as_deref().unwrap_or_default()),
+            )
+            .await?;
         if gone == 0 {
             return Ok(0);
         }

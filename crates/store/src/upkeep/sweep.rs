@@ -1,4 +1,5 @@
-//! Sweeps: recipients expire, duplicate windows close, and old parked receipts and answers are removed.
+//! Sweeps: recipients expire, duplicate windows close, and old parked receipts and answers are
+//! removed.
 
 use crate::buckets::Buckets;
 use crate::deliveries::delivery_rows::SettlementOrFault;
@@ -96,8 +97,8 @@ impl Expire {
     ) -> Result<(Vec<PendingSettlement>, bool)> {
         let sql = locking!(
             "select d.bucket, d.message_id, d.recipient, d.status, d.leg, d.failed_legs, d.pages,
-                 d.delivered_first, d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier,
-                 d.doubts
+                 d.delivered_first, d.delivered_second, d.gave_up, d.suffixed, d.charge,
+                     d.reserve, d.carrier, d.doubts
              from deliveries d
              join messages m on m.bucket = d.bucket and m.message_id = d.message_id
              where d.bucket = $1 and d.message_id >= $2 and d.message_id < $3
@@ -128,8 +129,8 @@ impl Expire {
     ) -> Result<(Vec<PendingSettlement>, bool)> {
         let sql = locking!(
             "select d.bucket, d.message_id, d.recipient, d.status, d.leg, d.failed_legs, d.pages,
-                 d.delivered_first, d.delivered_second, d.gave_up, d.suffixed, d.charge, d.reserve, d.carrier,
-                 d.doubts
+                 d.delivered_first, d.delivered_second, d.gave_up, d.suffixed, d.charge,
+                     d.reserve, d.carrier, d.doubts
              from messages m
              join deliveries d on d.bucket = m.bucket and d.message_id = m.message_id
              where m.bucket = $1 and m.due_at_ms >= $2 and m.due_at_ms < $3
@@ -258,8 +259,8 @@ impl Sweep<'_> {
     }
 
     /// Removes closed duplicate windows, old parked receipts and the answers of idempotency keys
-    /// that were kept before `answers_before_ms` of a bucket, in small steps. Returns `true` if more
-    /// remain.
+    /// that were kept before `answers_before_ms` of a bucket, in small steps. Returns `true` if
+    /// more remain.
     pub async fn tidy(self, bucket: Bucket, now_ms: i64, answers_before_ms: i64) -> Result<bool> {
         let tidy = Tidy {
             bucket,

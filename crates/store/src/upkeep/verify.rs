@@ -45,10 +45,12 @@ const CHECKS: [Check; 22] = [
                       sum(case when component = 'sms_bonus' then amount else 0 end) as bonus,
                       sum(case when component = 'sms_wallet' then amount else 0 end) as sms,
                       sum(case when component = 'main_balance' then amount else 0 end) as main,
-                      sum(case when component = 'universal_wallet' then amount else 0 end) as universal
+                      sum(case when component = 'universal_wallet' then amount
+                          else 0 end) as universal
                   from ledger group by bucket, account_id
               ) l on l.bucket = w.bucket and l.account_id = w.account_id
-              where w.promo_bonus <> coalesce(l.promo, 0) or w.volume_bonus <> coalesce(l.volume, 0)
+              where w.promo_bonus <> coalesce(l.promo, 0)
+                  or w.volume_bonus <> coalesce(l.volume, 0)
                   or w.sms_bonus <> coalesce(l.bonus, 0) or w.sms_wallet <> coalesce(l.sms, 0)
                   or w.main_balance <> coalesce(l.main, 0)
                   or w.universal_wallet <> coalesce(l.universal, 0)
@@ -148,7 +150,8 @@ const CHECKS: [Check; 22] = [
                   and coalesce(d.charged, 0) + coalesce(b.charged, 0) <> m.cost limit 20",
     },
     Check {
-        sentence: "a recipient of message {} pays for part of a page, or for more pages than its text has",
+        sentence: "a recipient of message {} pays for part of a page, or for more pages \
+                   than its text has",
         sql: "select m.message_id from (
                   select bucket, message_id, max(charge % nullif(pages, 0)) as part,
                       max(reserve % nullif(pages, 0)) as reserved_part, min(pages) as fewest,
@@ -159,7 +162,8 @@ const CHECKS: [Check; 22] = [
                   or d.most > m.page_count limit 20",
     },
     Check {
-        sentence: "a recipient of message {} has no outcome, and has been passed by the sweep that gives up",
+        sentence: "a recipient of message {} has no outcome, and has been passed by the \
+                   sweep that gives up",
         sql: "select m.message_id from (
                   select bucket, message_id, min(submitted_at_s) as since_s from deliveries
                   where status in ('sent', 'in_doubt') group by bucket, message_id
@@ -168,7 +172,8 @@ const CHECKS: [Check; 22] = [
               where d.since_s + 1 <= k.value / 1000 limit 20",
     },
     Check {
-        sentence: "a recipient of message {} waits to be sent to, though those are given up that were long after it",
+        sentence: "a recipient of message {} waits to be sent to, though those are given up \
+                   that were long after it",
         sql: "select distinct m.message_id from batches b
               join messages m on m.bucket = b.bucket and m.message_id = b.message_id
               join marks k on k.name = 'expired-' || m.gateway || '-' || m.bucket
@@ -184,7 +189,8 @@ const CHECKS: [Check; 22] = [
               limit 20",
     },
     Check {
-        sentence: "a recipient of message {} is in doubt and nobody knows with whom, or is not and somebody does",
+        sentence: "a recipient of message {} is in doubt and nobody knows with whom, \
+                   or is not and somebody does",
         sql: "select distinct message_id from deliveries
               where (status = 'in_doubt') <> (doubts is not null) limit 20",
     },
@@ -194,7 +200,8 @@ const CHECKS: [Check; 22] = [
                   select o.bucket, o.subject as message_id from outbox o
                   left join deliveries d on d.bucket = o.bucket and d.message_id = o.subject
                       and d.recipient = o.recipient
-                  where o.kind = 'delivery_status' and coalesce(d.status, 'sent') in ('sent', 'in_doubt')
+                  where o.kind = 'delivery_status' and coalesce(d.status,
+                      'sent') in ('sent', 'in_doubt')
                   group by o.bucket, o.subject
               ) f join messages m on m.bucket = f.bucket and m.message_id = f.message_id
               where length(m.recipients) > 0 limit 20",
@@ -210,7 +217,8 @@ const CHECKS: [Check; 22] = [
         sentence: "a live recipient of message {} that was to be refunded is not",
         sql: "select m.message_id from messages m cross join deliveries d
               left join ledger l on l.bucket = m.bucket and l.account_id = m.account_id
-                  and l.subject = m.message_id and l.recipient = d.recipient and l.kind = 'refund'
+                  and l.subject = m.message_id and l.recipient = d.recipient
+                      and l.kind = 'refund'
               where m.refund_undelivered and not m.sandbox
                   and d.bucket = m.bucket and d.message_id = m.message_id
                   and d.status in ('undeliv', 'expired', 'rejectd', 'failed')
@@ -227,7 +235,8 @@ const CHECKS: [Check; 22] = [
               having -sum(l.amount) > w.spent_today limit 20",
     },
     Check {
-        sentence: "the answer of an idempotency key names message {}, which belongs to another account or environment",
+        sentence: "the answer of an idempotency key names message {}, which belongs to \
+                   another account or environment",
         sql: "select m.message_id from idempotency_keys k
               join messages m on m.bucket = k.bucket and m.message_id = k.message_id
               where m.account_id <> k.account_id or m.sandbox <> k.sandbox limit 20",
@@ -249,7 +258,8 @@ fn unguarded(tx: &Tx) -> &'static str {
             "with v (name, event) as (values ('ledger', 'update'), ('ledger', 'delete'),
                  ('audit', 'update'), ('audit', 'delete'))
              select distinct name from v where not exists (select 1 from sqlite_master
-                 where tbl_name = v.name and sql like '%before ' || event || ' on %raise(abort,%')"
+                 where tbl_name = v.name
+                     and sql like '%before ' || event || ' on %raise(abort,%')"
         }
         // The bits of a trigger are: for each row (1), before (2), on delete (8), on update (16).
         Tx::Postgres(_) => {

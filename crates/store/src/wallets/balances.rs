@@ -92,12 +92,15 @@ pub(crate) async fn create(tx: &mut Tx, bucket: Bucket, account: AccountId) -> R
 /// Reads the wallets of these accounts, and locks them until the commit.
 pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner, Wallet>> {
     let one = locking!(
-        "select wallets.*, (select h.status from holds h where h.account_id = wallets.account_id) as held_as
+        "select wallets.*, (select h.status from holds h
+         where h.account_id = wallets.account_id) as held_as
          from wallets where bucket = $1 and account_id = $2";
         "for update"
     );
-    let many = "select wallets.*, (select h.status from holds h where h.account_id = wallets.account_id) as held_as
-         from wallets where (bucket, account_id) in (select * from unnest($1::bigint[], $2::bigint[]))
+    let many = "select wallets.*, (select h.status from holds h
+         where h.account_id = wallets.account_id) as held_as
+         from wallets where (bucket, account_id) in (select *
+             from unnest($1::bigint[], $2::bigint[]))
          order by bucket, account_id for update";
     let read = bulk(one, many).rows(owners, |owner| [value(owner.0.0), value(owner.1.0)]);
     let rows: Vec<WalletRow> = tx.fetch_each(read).await?;
@@ -125,33 +128,47 @@ pub(crate) struct Movement {
 /// Applies the changes of wallets.
 pub(crate) async fn add(tx: &mut Tx, movements: &BTreeMap<Owner, Movement>) -> Result<()> {
     let rows: Vec<_> = movements.iter().collect();
-    let changed = tx.changed_each(bulk("update wallets set promo_bonus = promo_bonus + $5, volume_bonus = volume_bonus + $6,
-             sms_bonus = sms_bonus + $7, sms_wallet = sms_wallet + $8,
-             main_balance = main_balance + $9, universal_wallet = universal_wallet + $10,
-             spent_day = coalesce($3, spent_day), spent_today = coalesce($4, spent_today)
-         where wallets.bucket = $1 and wallets.account_id = $2", "with v (bucket, account_id, day, spent, promo, volume, bonus, sms, main, universal) as (select * from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[], $10::bigint[]))
-         update wallets set promo_bonus = promo_bonus + v.promo, volume_bonus = volume_bonus + v.volume,
-             sms_bonus = sms_bonus + v.bonus, sms_wallet = sms_wallet + v.sms,
-             main_balance = main_balance + v.main, universal_wallet = universal_wallet + v.universal,
+    let changed = tx
+        .changed_each(
+            bulk(
+                "update wallets set promo_bonus = promo_bonus + $5,
+             volume_bonus = volume_bonus + $6, sms_bonus = sms_bonus + $7,
+                 sms_wallet = sms_wallet + $8, main_balance = main_balance + $9,
+                     universal_wallet = universal_wallet + $10, spent_day = coalesce($3,
+                         spent_day), spent_today = coalesce($4, spent_today)
+         where wallets.bucket = $1 and wallets.account_id = $2",
+                "with v (bucket, account_id, day, spent, promo, volume, bonus, sms,
+         main, universal) as (select * from unnest($1::bigint[], $2::bigint[], $3::bigint[],
+         $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
+         $10::bigint[]))
+         update wallets set promo_bonus = promo_bonus + v.promo,
+             volume_bonus = volume_bonus + v.volume, sms_bonus = sms_bonus + v.bonus,
+                 sms_wallet = sms_wallet + v.sms, main_balance = main_balance + v.main,
+                     universal_wallet = universal_wallet + v.universal,
              spent_day = coalesce(v.day, spent_day), spent_today = coalesce(v.spent, spent_today)
          from v where wallets.bucket = v.bucket and wallets.account_id = v.account_id
-         returning wallets.account_id").rows(&rows, |row| {
-            let ((bucket, account), Movement { purse, spending }) = row;
-            let [promo, volume, bonus, sms, main, universal] =
-                Component::ALL.map(|component| value(purse.get(component).units()));
-            [
-                value(bucket.0),
-                value(account.0),
-                value(spending.map(|spending| spending.day)),
-                value(spending.map(|spending| spending.spent.units())),
-                promo,
-                volume,
-                bonus,
-                sms,
-                main,
-                universal,
-            ]
-        }), rows.iter().map(|row| (row.0.1.0,))).await?;
+         returning wallets.account_id",
+            )
+            .rows(&rows, |row| {
+                let ((bucket, account), Movement { purse, spending }) = row;
+                let [promo, volume, bonus, sms, main, universal] =
+                    Component::ALL.map(|component| value(purse.get(component).units()));
+                [
+                    value(bucket.0),
+                    value(account.0),
+                    value(spending.map(|spending| spending.day)),
+                    value(spending.map(|spending| spending.spent.units())),
+                    promo,
+                    volume,
+                    bonus,
+                    sms,
+                    main,
+                    universal,
+                ]
+            }),
+            rows.iter().map(|row| (row.0.1.0,)),
+        )
+        .await?;
     if changed.into_iter().all(|is_changed| is_changed) {
         Ok(())
     } else {
@@ -161,8 +178,15 @@ pub(crate) async fn add(tx: &mut Tx, movements: &BTreeMap<Owner, Movement>) -> R
 
 /// Reads a wallet.
 pub(super) async fn read(db: &Db, account: AccountId) -> Result<Option<WalletRow>> {
-    let row: Option<WalletRow> = db.fetch_optional(query("select wallets.*, cast(null as text) as held_as from wallets where bucket = $1 and account_id = $2")
+    let row: Option<WalletRow> = db
+        .fetch_optional(
+            query(
+                "select wallets.*, cast(null as text) as held_as from wallets
+         where bucket = $1 and account_id = $2",
+            )
             .bind(Buckets::of(db).account(account).0)
-            .bind(account.0)).await?;
+            .bind(account.0),
+        )
+        .await?;
     Ok(row)
 }

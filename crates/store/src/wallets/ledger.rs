@@ -71,16 +71,45 @@ pub(crate) async fn enter<'e>(
     bucket_of: impl Fn(AccountId) -> Bucket,
     entries: &'e [LedgerEntry],
 ) -> Result<Vec<&'e LedgerEntry>> {
-    let new = tx.changed_each(bulk("insert into ledger (bucket, account_id, subject, recipient, kind, component, amount,
-             created_at_ms, reference)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing", "insert into ledger (bucket, account_id, subject, recipient, kind, component, amount,
-             created_at_ms, reference)
-         select * from unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bigint[], $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[]) on conflict do nothing
-         returning account_id, subject, recipient, kind, component").rows(entries, |entry| [value(bucket_of(entry.account).0), value(entry.account.0), value(id_bytes(&entry.subject)), value(entry.number()), value(entry.kind.as_str()), value(entry.component.as_str()), value(entry.amount.units()), value(entry.created_at_ms), value(&entry.reference)]), entries.iter().map(|entry| {
-            let subject = id_bytes(&entry.subject).to_vec();
-            let (kind, component) = (entry.kind.as_str(), entry.component.as_str());
-            (entry.account.0, subject, entry.number(), kind.to_owned(), component.to_owned())
-        })).await?;
+    let new = tx
+        .changed_each(
+            bulk(
+                "insert into ledger (bucket, account_id, subject, recipient, kind,
+             component, amount, created_at_ms, reference)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing",
+                "insert into ledger (bucket, account_id, subject, recipient, kind,
+             component, amount, created_at_ms, reference)
+         select * from unnest($1::bigint[], $2::bigint[], $3::bytea[], $4::bigint[],
+             $5::text[], $6::text[], $7::bigint[], $8::bigint[], $9::text[])
+             on conflict do nothing
+         returning account_id, subject, recipient, kind, component",
+            )
+            .rows(entries, |entry| {
+                [
+                    value(bucket_of(entry.account).0),
+                    value(entry.account.0),
+                    value(id_bytes(&entry.subject)),
+                    value(entry.number()),
+                    value(entry.kind.as_str()),
+                    value(entry.component.as_str()),
+                    value(entry.amount.units()),
+                    value(entry.created_at_ms),
+                    value(&entry.reference),
+                ]
+            }),
+            entries.iter().map(|entry| {
+                let subject = id_bytes(&entry.subject).to_vec();
+                let (kind, component) = (entry.kind.as_str(), entry.component.as_str());
+                (
+                    entry.account.0,
+                    subject,
+                    entry.number(),
+                    kind.to_owned(),
+                    component.to_owned(),
+                )
+            }),
+        )
+        .await?;
     let both = entries.iter().zip(new);
     Ok(both
         .filter_map(|(entry, is_new)| is_new.then_some(entry))
@@ -92,11 +121,24 @@ pub(crate) async fn refunded(
     tx: &mut Tx,
     messages: &[(Owner, MessageId)],
 ) -> Result<BTreeMap<MessageId, Purse>> {
-    let rows: Vec<(Vec<u8>, String, i64)> = tx.fetch_each(bulk("select subject, component, cast(sum(amount) as bigint) from ledger
-         where bucket = $1 and account_id = $2 and subject = $3 and kind in ('refund', 'unused_leg')
-         group by subject, component", "select subject, component, cast(sum(amount) as bigint) from ledger
-         where (bucket, account_id, subject) in (select * from unnest($1::bigint[], $2::bigint[], $3::bytea[])) and kind in ('refund', 'unused_leg')
-         group by subject, component").rows(messages, |row| [value(row.0.0.0), value(row.0.1.0), value(id_bytes(&row.1))])).await?;
+    let rows: Vec<(Vec<u8>, String, i64)> = tx
+        .fetch_each(
+            bulk(
+                "select subject, component, cast(sum(amount) as bigint) from ledger
+         where bucket = $1 and account_id = $2 and subject = $3
+             and kind in ('refund', 'unused_leg')
+         group by subject, component",
+                "select subject, component, cast(sum(amount) as bigint) from ledger
+         where (bucket, account_id, subject) in (select *
+             from unnest($1::bigint[], $2::bigint[], $3::bytea[]))
+             and kind in ('refund', 'unused_leg')
+         group by subject, component",
+            )
+            .rows(messages, |row| {
+                [value(row.0.0.0), value(row.0.1.0), value(id_bytes(&row.1))]
+            }),
+        )
+        .await?;
     let mut refunded: BTreeMap<MessageId, Purse> = BTreeMap::new();
     for (subject, component, amount) in rows {
         let component = named(Component::from_name, &component)?;

@@ -366,6 +366,31 @@ mod tidy {
         }
     }
 
+    /// A renamed test of a planted fault fails here, before the next long run.
+    #[test]
+    fn every_planted_fault_has_its_test() {
+        let list = fs::read_to_string(root().join("tests/planted/faults.toml")).unwrap();
+        let list: toml::Table = list.parse().unwrap();
+        for fault in list["fault"].as_array().unwrap() {
+            let word = |name: &str| fault[name].as_str().unwrap();
+            let (package, binary) = word("of").split_once(' ').unwrap();
+            let place = if binary == "lib" { "src" } else { "tests" };
+            // The macro of the contract makes the modules of the databases.
+            let is_file = |name: &&str| !["tests", "sqlite", "postgres", "spread"].contains(name);
+            let mut path = word("caught_by").rsplit("::").filter(is_file);
+            let test = format!("fn {}(", path.next().unwrap());
+            let module = path.next().unwrap_or_default();
+            let files = rust_files(&root().join("crates").join(package).join(place));
+            let is_there = files.iter().any(|file| {
+                let is_of_module = file.iter().any(|part| part == module)
+                    || file.file_stem().is_some_and(|stem| stem == module)
+                    || module.is_empty();
+                is_of_module && fs::read_to_string(file).unwrap().contains(&test)
+            });
+            assert!(is_there, "{} names {}", word("name"), word("caught_by"));
+        }
+    }
+
     /// The metrics that a source names.
     fn metrics(source: &str) -> BTreeSet<String> {
         let is_metric = |word: &&str| {

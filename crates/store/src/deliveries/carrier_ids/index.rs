@@ -99,14 +99,30 @@ async fn rows<S: AsRef<str>>(
     prefixes: &[(&str, S)],
 ) -> Result<Vec<(usize, i64, Vec<u8>)>> {
     let placed: Vec<(i64, &(&str, S))> = (0..).zip(prefixes).collect();
-    let rows: Vec<(i64, i64, Vec<u8>)> = tx.fetch_each(bulk("with v (place, bucket, carrier, prefix) as (values ($1, $2, $3, $4))
+    let rows: Vec<(i64, i64, Vec<u8>)> = tx
+        .fetch_each(
+            bulk(
+                "with v (place, bucket, carrier, prefix) as (values ($1, $2, $3, $4))
          select place, submitted_hour_ms, pages from v
-         join carrier_ids on carrier_ids.bucket = v.bucket and carrier_ids.carrier = v.carrier and carrier_ids.prefix = v.prefix", "with v (place, bucket, carrier, prefix) as (select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]))
+         join carrier_ids on carrier_ids.bucket = v.bucket
+             and carrier_ids.carrier = v.carrier and carrier_ids.prefix = v.prefix",
+                "with v (place, bucket, carrier, prefix) as (select *
+         from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]))
          select place, submitted_hour_ms, pages from v
-         join carrier_ids on carrier_ids.bucket = v.bucket and carrier_ids.carrier = v.carrier and carrier_ids.prefix = v.prefix").rows(&placed, |row| {
-            let (place, (carrier, prefix)) = row;
-            [value(*place), value(buckets.carrier_id(carrier, prefix.as_ref()).0), value(*carrier), value(prefix.as_ref())]
-        })).await?;
+         join carrier_ids on carrier_ids.bucket = v.bucket
+             and carrier_ids.carrier = v.carrier and carrier_ids.prefix = v.prefix",
+            )
+            .rows(&placed, |row| {
+                let (place, (carrier, prefix)) = row;
+                [
+                    value(*place),
+                    value(buckets.carrier_id(carrier, prefix.as_ref()).0),
+                    value(*carrier),
+                    value(prefix.as_ref()),
+                ]
+            }),
+        )
+        .await?;
     let place = |place| usize::try_from(place).unwrap_or(usize::MAX);
     let rows = rows.into_iter();
     Ok(rows
@@ -251,18 +267,21 @@ async fn write(tx: &mut Tx, rows: &[Row<'_>]) -> Result<u64> {
              values ($1, $2, $3, $4, $5)
              on conflict (bucket, carrier, prefix, submitted_hour_ms)
              do update set pages = cast(carrier_ids.pages || excluded.pages as blob)
-             where length(carrier_ids.pages) < $6 and instr(carrier_ids.pages, excluded.pages) = 0",
+             where length(carrier_ids.pages) < $6
+                 and instr(carrier_ids.pages, excluded.pages) = 0",
         postgres: "insert into carrier_ids (bucket, carrier, prefix, submitted_hour_ms, pages)
              values ($1, $2, $3, $4, $5)
              on conflict (bucket, carrier, prefix, submitted_hour_ms)
              do update set pages = carrier_ids.pages || excluded.pages
-             where length(carrier_ids.pages) < $6 and position(excluded.pages in carrier_ids.pages) = 0",
+             where length(carrier_ids.pages) < $6
+                 and position(excluded.pages in carrier_ids.pages) = 0",
     };
     let many = "insert into carrier_ids (bucket, carrier, prefix, submitted_hour_ms, pages)
          select * from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bytea[])
          on conflict (bucket, carrier, prefix, submitted_hour_ms)
          do update set pages = carrier_ids.pages || excluded.pages
-         where length(carrier_ids.pages) < $6 and position(excluded.pages in carrier_ids.pages) = 0";
+         where length(carrier_ids.pages) < $6
+             and position(excluded.pages in carrier_ids.pages) = 0";
     let write = bulk(one, many).rows(rows, |(key, pages)| {
         [
             value(key.bucket),
@@ -287,9 +306,11 @@ async fn refused<'a>(tx: &mut Tx, rows: &'a [Row<'a>]) -> Result<HashSet<Key<'a>
                  and position($6 in carrier_ids.pages) = 0",
     };
     let many = "with v (place, bucket, carrier, prefix, submitted_hour_ms, pages) as (
-             select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bytea[]))
+             select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[],
+                 $5::bigint[], $6::bytea[]))
          select v.place from v
-         join carrier_ids on carrier_ids.bucket = v.bucket and carrier_ids.carrier = v.carrier and carrier_ids.prefix = v.prefix
+         join carrier_ids on carrier_ids.bucket = v.bucket
+             and carrier_ids.carrier = v.carrier and carrier_ids.prefix = v.prefix
              and carrier_ids.submitted_hour_ms = v.submitted_hour_ms
          where position(v.pages in carrier_ids.pages) = 0";
     let placed = (0_i64..).zip(rows);

@@ -32,8 +32,8 @@ pub(crate) fn hour_of(at_ms: i64) -> i64 {
     at_ms - at_ms.rem_euclid(HOUR_MS)
 }
 
-/// Returns the prefix of a recipient's own row, used once a prefix has too many pages. No carrier has
-/// reason to use its separator in an id. One that does names pages of that recipient.
+/// Returns the prefix of a recipient's own row, used once a prefix has too many pages. No carrier
+/// has reason to use its separator in an id. One that does names pages of that recipient.
 pub(super) fn apart(prefix: &str, recipient: Recipient) -> String {
     format!("{prefix}\u{1}{}", recipient.digits())
 }
@@ -185,14 +185,18 @@ mod tests {
 
         #[test]
         fn what_was_written_behind_it_is_read_with_it(
-            first in prop::collection::vec(part(), 0..10), second in prop::collection::vec(part(), 0..10)
+            first in prop::collection::vec(part(), 0..10),
+            second in prop::collection::vec(part(), 0..10),
         ) {
             let octets = [encode(&first), encode(&second)].concat();
             prop_assert_eq!(decode(&octets, 0).unwrap(), [first, second].concat());
         }
 
         #[test]
-        fn what_ends_too_early_is_told(pages in prop::collection::vec(part(), 1..5), cut in any::<prop::sample::Index>()) {
+        fn what_ends_too_early_is_told(
+            pages in prop::collection::vec(part(), 1..5),
+            cut in any::<prop::sample::Index>(),
+        ) {
             let octets = encode(&pages);
             let cut = cut.index(octets.len());
             // At the end of a run the remaining bytes are complete.
@@ -210,7 +214,8 @@ mod tests {
         #[test]
         fn an_id_is_its_stem_and_its_last_sign(id in "\\PC{0,8}") {
             let (prefix, last) = split(&id);
-            let whole = if last == 0 { prefix.to_owned() } else { format!("{prefix}{}", char::from(last)) };
+            let last = (last != 0).then(|| char::from(last));
+            let whole: String = prefix.chars().chain(last).collect();
             prop_assert_eq!(whole, id);
         }
     }

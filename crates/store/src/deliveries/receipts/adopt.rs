@@ -251,7 +251,8 @@ impl Adoption<'_> {
             postgres: "select d.bucket, d.message_id, d.doubts from deliveries d
                  join messages m on m.bucket = d.bucket and m.message_id = d.message_id
                  where +d.bucket in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-                     and d.recipient = $1 and d.doubts is not null and lower(m.sender) = lower($2)
+                     and d.recipient = $1 and d.doubts is not null
+                         and lower(m.sender) = lower($2)
                  order by d.submitted_at_s, d.message_id limit $3",
         };
         let rows: Vec<(i16, Vec<u8>, Option<String>)> = tx

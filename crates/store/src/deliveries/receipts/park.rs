@@ -57,21 +57,112 @@ impl Park {
             .flat_map(|receipt| ids(receipt).map(|(id, _)| (&*receipt.carrier, id)));
         let all: BTreeSet<(&str, &str)> = all.collect();
         let placed: Vec<(i64, (&str, &str))> = (0..).zip(all).collect();
-        let full: Vec<(i64,)> = tx.fetch_each(bulk("with v (place, bucket, carrier, carrier_id) as (values ($1, $2, $3, $4))
+        let full: Vec<(i64,)> = tx
+            .fetch_each(
+                bulk(
+                    "with v (place, bucket, carrier, carrier_id) as (values ($1, $2, $3, $4))
              select v.place from v join parked_receipts p
                  on p.bucket = v.bucket and p.carrier = v.carrier and p.carrier_id = v.carrier_id
-             group by v.place having count(*) >= $5", "with v (place, bucket, carrier, carrier_id) as (select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]))
+             group by v.place having count(*) >= $5",
+                    "with v (place, bucket, carrier, carrier_id) as (select *
+             from unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[]))
              select v.place from v join parked_receipts p
                  on p.bucket = v.bucket and p.carrier = v.carrier and p.carrier_id = v.carrier_id
-             group by v.place having count(*) >= $5").rows(&placed, |row| {
-                let (place, (carrier, id)) = row;
-                [value(*place), value(buckets.carrier_id(carrier, id).0), value(*carrier), value(*id)]
-            }).bind(MAX_PARKED_BY_ID)).await?;
+             group by v.place having count(*) >= $5",
+                )
+                .rows(&placed, |row| {
+                    let (place, (carrier, id)) = row;
+                    [
+                        value(*place),
+                        value(buckets.carrier_id(carrier, id).0),
+                        value(*carrier),
+                        value(*id),
+                    ]
+                })
+                .bind(MAX_PARKED_BY_ID),
+            )
+            .await?;
         let full = full.into_iter();
         let full = full.filter_map(|(place,)| placed.get(usize::try_from(place).ok()?));
         Ok(full.map(|(_, (_, id))| *id).collect())
     }
+
+    /// Parks receipts, each with its number and under one of its ids.
+    async fn insert(&self, tx: &mut Tx, numbered: &[Numbered<'_>]) -> Result<()> {
+        let (report, buckets) = (&self.joined.report, self.buckets);
+        tx.execute_each(
+            bulk(
+                "insert into parked_receipts (bucket, carrier, carrier_id,
+                 received_at_ms, number, recipient, sender, state, error, other_id)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing",
+                "insert into parked_receipts (bucket, carrier, carrier_id,
+                 received_at_ms, number, recipient, sender, state, error, other_id)
+             select * from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[],
+                 $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
+                 $10::text[]) on conflict do nothing",
+            )
+            .rows(numbered, |row| {
+                let (count, receipt, (id, other)) = row;
+                [
+                    value(buckets.carrier_id(&receipt.carrier, id).0),
+                    value(&*receipt.carrier),
+                    value(*id),
+                    value(report.now_ms),
+                    value(*count),
+                    value(receipt.recipient.map_or(0, number)),
+                    value(&receipt.sender),
+                    value(receipt.status.as_str()),
+                    value(&receipt.error),
+                    value(*other),
+                ]
+            }),
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Removes the parked receipts that found their recipients.
+    async fn remove_found(&self, tx: &mut Tx) -> Result<()> {
+        let buckets = self.buckets;
+        let found = self.found.iter();
+        let found = found.filter_map(|&place| self.joined.parked.get(place));
+        let found: Vec<_> = found
+            .flat_map(|parked| ids(&parked.receipt).map(move |(id, _)| (parked, id)))
+            .collect();
+        tx.execute_each(
+            by_whole_keys(
+                "delete from parked_receipts
+             where bucket = $1 and carrier = $2 and carrier_id = $3 and received_at_ms = $4
+                 and number = $5",
+                "delete from parked_receipts
+             where ",
+                &[
+                    "bucket",
+                    "carrier",
+                    "carrier_id",
+                    "received_at_ms",
+                    "number",
+                ],
+                "",
+            )
+            .rows(&found, |row| {
+                let (parked, id) = row;
+                [
+                    value(buckets.carrier_id(&parked.receipt.carrier, id).0),
+                    value(&*parked.receipt.carrier),
+                    value(*id),
+                    value(parked.received_at_ms),
+                    value(parked.number),
+                ]
+            }),
+        )
+        .await?;
+        Ok(())
+    }
 }
+
+/// A receipt with its number, one of its ids, and its other id.
+type Numbered<'r> = (i64, &'r Receipt, (&'r str, Option<&'r str>));
 
 /// The result of parking.
 #[derive(Debug, Default)]
@@ -105,26 +196,8 @@ impl Change for Park {
                 numbered.extend(ids(receipt).map(|ids| (count, receipt, ids)));
             }
         }
-        let buckets = self.buckets;
-        tx.execute_each(bulk("insert into parked_receipts (bucket, carrier, carrier_id, received_at_ms, number, recipient,
-                 sender, state, error, other_id)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing", "insert into parked_receipts (bucket, carrier, carrier_id, received_at_ms, number, recipient,
-                 sender, state, error, other_id)
-             select * from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[]) on conflict do nothing").rows(&numbered, |row| {
-                let (count, receipt, (id, other)) = row;
-                [value(buckets.carrier_id(&receipt.carrier, id).0), value(&*receipt.carrier), value(*id), value(report.now_ms), value(*count), value(receipt.recipient.map_or(0, number)), value(&receipt.sender), value(receipt.status.as_str()), value(&receipt.error), value(*other)]
-            })).await?;
-        let found = self.found.iter();
-        let found = found.filter_map(|&place| self.joined.parked.get(place));
-        let found: Vec<_> = found
-            .flat_map(|parked| ids(&parked.receipt).map(move |(id, _)| (parked, id)))
-            .collect();
-        tx.execute_each(by_whole_keys("delete from parked_receipts
-             where bucket = $1 and carrier = $2 and carrier_id = $3 and received_at_ms = $4 and number = $5", "delete from parked_receipts
-             where ", &["bucket", "carrier", "carrier_id", "received_at_ms", "number"], "").rows(&found, |row| {
-                let (parked, id) = row;
-                [value(buckets.carrier_id(&parked.receipt.carrier, id).0), value(&*parked.receipt.carrier), value(*id), value(parked.received_at_ms), value(parked.number)]
-            })).await?;
+        self.insert(tx, &numbered).await?;
+        self.remove_found(tx).await?;
         Ok(parking)
     }
 }

@@ -98,12 +98,19 @@ pub(super) async fn parked_since(
     bucket: Bucket,
     since_ms: i64,
 ) -> Result<(Vec<Parked>, Option<i64>)> {
-    let rows: Vec<ParkedRow> = db.fetch_all(query("select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id
+    let rows: Vec<ParkedRow> = db
+        .fetch_all(
+            query(
+                "select bucket, carrier, carrier_id, received_at_ms, number, recipient,
+             sender, state, error, other_id
              from parked_receipts where bucket = $1 and received_at_ms >= $2
-             order by received_at_ms, number limit $3")
-        .bind(bucket.0)
-        .bind(since_ms)
-        .bind(MAX_AGAIN)).await?;
+             order by received_at_ms, number limit $3",
+            )
+            .bind(bucket.0)
+            .bind(since_ms)
+            .bind(MAX_AGAIN),
+        )
+        .await?;
     let is_full = i64::try_from(rows.len()).unwrap_or(i64::MAX) >= MAX_AGAIN;
     let last = rows.last().map(|row| row.received_at_ms);
     Ok((parked_in_order(rows)?, last.filter(|_| is_full)))
@@ -137,9 +144,27 @@ async fn parked_under_ids(
     now_ms: i64,
 ) -> Result<Vec<ParkedRow>> {
     let named: Vec<NamedPage<'_>> = all.iter().flat_map(|one| submitted(one, now_ms)).collect();
-    let mut rows: Vec<ParkedRow> = tx.fetch_each(by_whole_keys("select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id
-         from parked_receipts where bucket = $1 and carrier = $2 and carrier_id = $3", "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id
-         from parked_receipts where ", &["bucket", "carrier", "carrier_id"], "").rows(&named, |named| [value(buckets.carrier_id(named.carrier, named.id).0), value(named.carrier), value(named.id)])).await?;
+    let mut rows: Vec<ParkedRow> = tx
+        .fetch_each(
+            by_whole_keys(
+                "select bucket, carrier, carrier_id, received_at_ms, number, recipient,
+         sender, state, error, other_id
+         from parked_receipts where bucket = $1 and carrier = $2 and carrier_id = $3",
+                "select bucket, carrier, carrier_id, received_at_ms, number, recipient,
+         sender, state, error, other_id
+         from parked_receipts where ",
+                &["bucket", "carrier", "carrier_id"],
+                "",
+            )
+            .rows(&named, |named| {
+                [
+                    value(buckets.carrier_id(named.carrier, named.id).0),
+                    value(named.carrier),
+                    value(named.id),
+                ]
+            }),
+        )
+        .await?;
     // Receipts with other numbers mean none of these pages, even under the same id.
     let recipients: HashSet<i64> = named
         .iter()
@@ -161,20 +186,20 @@ async fn parked_before_doubt(tx: &mut Tx, doubted: &Progress) -> Result<Vec<Park
         )
         .await?;
     let one = Sql {
-        sqlite: "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error,
-                 other_id
+        sqlite: "select bucket, carrier, carrier_id, received_at_ms, number, recipient,
+                 sender, state, error, other_id
              from parked_receipts
              where recipient = $1 and bucket = 0 and carrier = $2
                  and received_at_ms >= $3 and lower(sender) = lower($4)",
-        postgres: "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error,
-                 other_id
+        postgres: "select bucket, carrier, carrier_id, received_at_ms, number, recipient,
+                 sender, state, error, other_id
              from parked_receipts
              where recipient = $1
                  and bucket in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
                  and carrier = $2 and received_at_ms >= $3 and lower(sender) = lower($4)",
     };
-    let many = "select bucket, carrier, carrier_id, received_at_ms, number, p.recipient, sender, state, error,
-             other_id
+    let many = "select bucket, carrier, carrier_id, received_at_ms, number, p.recipient,
+             sender, state, error, other_id
          from unnest($1::bigint[]) as v (recipient) cross join parked_receipts p
          where p.recipient = v.recipient
              and bucket in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)

@@ -66,36 +66,89 @@ pub(super) async fn insert_deliveries(
     mut new: Vec<&Settlement>,
 ) -> Result<()> {
     new.sort_unstable_by_key(|outcome| outcome.case.key());
-    tx.execute_each(bulk("insert into deliveries (bucket, message_id, recipient, status, leg, failed_legs, pages,
-             suffixed, charge, reserve, carrier, submitted_at_s, settled_at_s, error, doubts)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)", "insert into deliveries (bucket, message_id, recipient, status, leg, failed_legs, pages,
-             suffixed, charge, reserve, carrier, submitted_at_s, settled_at_s, error, doubts)
-         select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::boolean[], $9::bigint[], $10::bigint[], $11::text[], $12::bigint[], $13::bigint[], $14::text[], $15::text[])").rows(&new, |outcome| {
+    tx.execute_each(
+        bulk(
+            "insert into deliveries (bucket, message_id, recipient, status, leg,
+             failed_legs, pages, suffixed, charge, reserve, carrier, submitted_at_s,
+                 settled_at_s, error, doubts)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+            "insert into deliveries (bucket, message_id, recipient, status, leg,
+             failed_legs, pages, suffixed, charge, reserve, carrier, submitted_at_s,
+                 settled_at_s, error, doubts)
+         select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::text[],
+             $5::bigint[], $6::bigint[], $7::bigint[], $8::boolean[], $9::bigint[],
+             $10::bigint[], $11::text[], $12::bigint[], $13::bigint[], $14::text[],
+             $15::text[])",
+        )
+        .rows(&new, |outcome| {
             let case = &outcome.case;
-            [value(case.bucket.0), value(id_bytes(&case.message)), value(number(case.recipient)), value(case.delivery.status.as_str()), value(case.delivery.leg.map_or(0, Leg::number)), value(unusual(case.delivery.failed_legs)), value(case.delivery.pages), value(case.suffixed.then_some(true)), value(case.charge.units()), value(unusual(case.reserve.units())), value(&case.carrier), value(seconds(now_ms)), value(case.delivery.status.is_final().then_some(seconds(now_ms))), value(&case.error), value(case.doubts.to_text(case.delivery.doubted_pages))]
-        })).await?;
+            [
+                value(case.bucket.0),
+                value(id_bytes(&case.message)),
+                value(number(case.recipient)),
+                value(case.delivery.status.as_str()),
+                value(case.delivery.leg.map_or(0, Leg::number)),
+                value(unusual(case.delivery.failed_legs)),
+                value(case.delivery.pages),
+                value(case.suffixed.then_some(true)),
+                value(case.charge.units()),
+                value(unusual(case.reserve.units())),
+                value(&case.carrier),
+                value(seconds(now_ms)),
+                value(case.delivery.status.is_final().then_some(seconds(now_ms))),
+                value(&case.error),
+                value(case.doubts.to_text(case.delivery.doubted_pages)),
+            ]
+        }),
+    )
+    .await?;
     Ok(())
 }
 
 async fn update_deliveries(tx: &mut Tx, now_ms: i64, outcomes: &[&Settlement]) -> Result<()> {
-    tx.execute_each(bulk("update deliveries set status = $4, leg = $5, failed_legs = $6,
+    tx.execute_each(
+        bulk(
+            "update deliveries set status = $4, leg = $5, failed_legs = $6,
              delivered_first = $7, delivered_second = $8, gave_up = $9,
              carrier = $10, doubts = $11,
              error = coalesce($12, deliveries.error),
              settled_at_s = case when $13 then $14 else settled_at_s end
          where deliveries.bucket = $1 and deliveries.message_id = $2
-             and deliveries.recipient = $3", "with v (bucket, message_id, recipient, status, leg, failed_legs, first, second, gave_up, carrier,
-             doubts, error, is_final) as (select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::boolean[], $10::text[], $11::text[], $12::text[], $13::boolean[]))
+             and deliveries.recipient = $3",
+            "with v (bucket, message_id, recipient, status, leg, failed_legs,
+             first, second, gave_up, carrier, doubts, error, is_final) as (select *
+                 from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::text[],
+                 $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::boolean[],
+                 $10::text[], $11::text[], $12::text[], $13::boolean[]))
          update deliveries set status = v.status, leg = v.leg, failed_legs = v.failed_legs,
              delivered_first = v.first, delivered_second = v.second, gave_up = v.gave_up,
              carrier = v.carrier, doubts = v.doubts,
              error = coalesce(v.error, deliveries.error),
              settled_at_s = case when v.is_final then $14 else settled_at_s end
          from v where deliveries.bucket = v.bucket and deliveries.message_id = v.message_id
-             and deliveries.recipient = v.recipient").rows(outcomes, |outcome| {
+             and deliveries.recipient = v.recipient",
+        )
+        .rows(outcomes, |outcome| {
             let (case, delivery) = (&outcome.case, &outcome.case.delivery);
-            [value(case.bucket.0), value(id_bytes(&case.message)), value(number(case.recipient)), value(delivery.status.as_str()), value(delivery.leg.map_or(0, Leg::number)), value(unusual(delivery.failed_legs)), value(unusual(delivery.delivered_pages[0].to_stored())), value(unusual(delivery.delivered_pages[1].to_stored())), value(delivery.gave_up.then_some(true)), value(&case.carrier), value(case.doubts.to_text(delivery.doubted_pages)), value(&case.error), value(delivery.status.is_final())]
-        }).bind(seconds(now_ms))).await?;
+            [
+                value(case.bucket.0),
+                value(id_bytes(&case.message)),
+                value(number(case.recipient)),
+                value(delivery.status.as_str()),
+                value(delivery.leg.map_or(0, Leg::number)),
+                value(unusual(delivery.failed_legs)),
+                value(unusual(delivery.delivered_pages[0].to_stored())),
+                value(unusual(delivery.delivered_pages[1].to_stored())),
+                value(delivery.gave_up.then_some(true)),
+                value(&case.carrier),
+                value(case.doubts.to_text(delivery.doubted_pages)),
+                value(&case.error),
+                value(delivery.status.is_final()),
+            ]
+        })
+        .bind(seconds(now_ms)),
+    )
+    .await?;
     Ok(())
 }
 

@@ -74,13 +74,22 @@ pub(crate) async fn messages(
         .collect();
     ids.sort_unstable();
     ids.dedup();
-    let rows: Vec<MessageFactsRow> = tx.fetch_each(bulk("select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
+    let rows: Vec<MessageFactsRow> = tx
+        .fetch_each(
+            bulk(
+                "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
              case when callbacks_ended then null else callback_url end as callback_url,
              customer_reference, due_at_ms, body is null as personalised, cost, paid_from
-         from messages where bucket = $1 and message_id = $2", "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
-             case when callbacks_ended then null else callback_url end as callback_url,
+         from messages where bucket = $1 and message_id = $2",
+                "select message_id, account_id, sandbox, gateway, refund_undelivered,
+             two_legs, case when callbacks_ended then null else callback_url end as callback_url,
              customer_reference, due_at_ms, body is null as personalised, cost, paid_from
-         from messages where (bucket, message_id) in (select * from unnest($1::bigint[], $2::bytea[]))").rows(&ids, |row| [value(row.0.0), value(id_bytes(&row.1))])).await?;
+         from messages where (bucket, message_id) in (select *
+             from unnest($1::bigint[], $2::bytea[]))",
+            )
+            .rows(&ids, |row| [value(row.0.0), value(id_bytes(&row.1))]),
+        )
+        .await?;
     rows.into_iter()
         .map(|row| {
             let message = message_id(&row.message_id)?;

@@ -119,7 +119,8 @@ pub(super) async fn remove_dead_callbacks(
                      and (account_id, sandbox, destination, due_at_ms, event_id)
                          > ($2, $3, $4, $5, $6)
                  order by account_id, sandbox, destination, due_at_ms, event_id limit $7) v
-             order by account_id desc, sandbox desc, destination desc, due_at_ms desc, event_id desc
+             order by account_id desc, sandbox desc, destination desc, due_at_ms desc,
+                 event_id desc
              limit 1",
             )
             .bind(bucket.0)
@@ -190,24 +191,31 @@ impl Change for RemoveDead {
     type Output = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
-        tx.execute(query("delete from outbox where bucket = $1 and state = 'dead' and subject < $2
+        tx.execute(
+            query(
+                "delete from outbox where bucket = $1 and state = 'dead' and subject < $2
                  and not exists (select 1 from messages m
                      where m.bucket = outbox.bucket and m.message_id = outbox.subject
                          and m.due_at_ms >= $13)
-                 and (account_id, sandbox, destination, due_at_ms, event_id) > ($3, $4, $5, $6, $7)
-                 and (account_id, sandbox, destination, due_at_ms, event_id) <= ($8, $9, $10, $11, $12)")
-        .bind(self.bucket.0)
-        .bind(id_bytes(&MessageId::lowest_at(self.before_ms)))
-        .bind(self.after.account_id)
-        .bind(self.after.sandbox)
-        .bind(&self.after.destination)
-        .bind(self.after.due_at_ms)
-        .bind(&self.after.event_id)
-        .bind(self.until.account_id)
-        .bind(self.until.sandbox)
-        .bind(&self.until.destination)
-        .bind(self.until.due_at_ms)
-        .bind(&self.until.event_id)
-        .bind(self.before_ms)).await
+                 and (account_id, sandbox, destination, due_at_ms, event_id) > ($3, $4, $5,
+                     $6, $7)
+                 and (account_id, sandbox, destination, due_at_ms, event_id) <= ($8, $9,
+                     $10, $11, $12)",
+            )
+            .bind(self.bucket.0)
+            .bind(id_bytes(&MessageId::lowest_at(self.before_ms)))
+            .bind(self.after.account_id)
+            .bind(self.after.sandbox)
+            .bind(&self.after.destination)
+            .bind(self.after.due_at_ms)
+            .bind(&self.after.event_id)
+            .bind(self.until.account_id)
+            .bind(self.until.sandbox)
+            .bind(&self.until.destination)
+            .bind(self.until.due_at_ms)
+            .bind(&self.until.event_id)
+            .bind(self.before_ms),
+        )
+        .await
     }
 }

@@ -88,9 +88,19 @@ pub(super) async fn open(
     if messages.is_empty() {
         return Ok(HashSet::new());
     }
-    let mut open: Vec<(Vec<u8>,)> = tx.fetch_each(bulk("select distinct message_id from deliveries
-         where message_id = $1 and bucket = $2 and status in ('sent', 'in_doubt')", "select distinct message_id from deliveries
-         where message_id in (select * from unnest($1::bytea[])) and bucket = $2 and status in ('sent', 'in_doubt')").rows(messages, |message| [value(id_bytes(message))]).bind(bucket.0)).await?;
+    let mut open: Vec<(Vec<u8>,)> = tx
+        .fetch_each(
+            bulk(
+                "select distinct message_id from deliveries
+         where message_id = $1 and bucket = $2 and status in ('sent', 'in_doubt')",
+                "select distinct message_id from deliveries
+         where message_id in (select * from unnest($1::bytea[])) and bucket = $2
+             and status in ('sent', 'in_doubt')",
+            )
+            .rows(messages, |message| [value(id_bytes(message))])
+            .bind(bucket.0),
+        )
+        .await?;
     // Neither table has an index by message, but hardly any rows of such old messages are left.
     for sql in [
         "select distinct message_id from batches where bucket = $1 and message_id < $2",
@@ -116,11 +126,9 @@ pub(super) struct RemoveMessages {
     pub(super) with_callbacks: bool,
 }
 
-impl Change for RemoveMessages {
-    /// The number of removed messages.
-    type Output = u64;
-
-    async fn apply(&self, tx: &mut Tx) -> Result<u64> {
+impl RemoveMessages {
+    /// Removes the callbacks of messages of the sandbox.
+    async fn remove_callbacks(&self, tx: &mut Tx) -> Result<()> {
         if self.with_callbacks
             && let (Some(first), Some(last)) = (self.messages.first(), self.messages.last())
         {
@@ -136,31 +144,87 @@ impl Change for RemoveMessages {
             )
             .await?;
         }
-        tx.execute_each(bulk("delete from deliveries where (message_id, recipient) in (
+        Ok(())
+    }
+
+    /// Removes some deliveries and callback attempts.
+    async fn remove_parts(&self, tx: &mut Tx) -> Result<()> {
+        tx.execute_each(
+            bulk(
+                "delete from deliveries where (message_id, recipient) in (
                  select message_id, recipient from deliveries
-                 where message_id = $1 and bucket = $2 limit $3) and bucket = $2", "delete from deliveries where (message_id, recipient) in (
+                 where message_id = $1 and bucket = $2 limit $3) and bucket = $2",
+                "delete from deliveries where (message_id, recipient) in (
                  select message_id, recipient from deliveries
-                 where message_id in (select * from unnest($1::bytea[])) and bucket = $2 limit $3) and bucket = $2").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0).bind(MAX_DELIVERIES)).await?;
-        tx.execute_each(bulk("delete from callback_attempts where (message_id, recipient, made_at_ms) in (
+                 where message_id in (select * from unnest($1::bytea[])) and bucket = $2
+                     limit $3) and bucket = $2",
+            )
+            .rows(&self.messages, |message| [value(id_bytes(message))])
+            .bind(self.bucket.0)
+            .bind(MAX_DELIVERIES),
+        )
+        .await?;
+        tx.execute_each(
+            bulk(
+                "delete from callback_attempts where (message_id, recipient, made_at_ms) in (
                  select message_id, recipient, made_at_ms from callback_attempts
-                 where message_id = $1 and bucket = $2 limit $3) and bucket = $2", "delete from callback_attempts where (message_id, recipient, made_at_ms) in (
+                 where message_id = $1 and bucket = $2 limit $3) and bucket = $2",
+                "delete from callback_attempts where (message_id, recipient,
+                 made_at_ms) in (
                  select message_id, recipient, made_at_ms from callback_attempts
-                 where message_id in (select * from unnest($1::bytea[])) and bucket = $2 limit $3) and bucket = $2").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0).bind(MAX_DELIVERIES)).await?;
+                 where message_id in (select * from unnest($1::bytea[])) and bucket = $2
+                     limit $3) and bucket = $2",
+            )
+            .rows(&self.messages, |message| [value(id_bytes(message))])
+            .bind(self.bucket.0)
+            .bind(MAX_DELIVERIES),
+        )
+        .await?;
         recipient_texts::remove(tx, self.bucket, &self.messages).await?;
         recipient_texts::remove_references(tx, self.bucket, &self.messages).await?;
-        let gone = tx.execute_each(bulk("delete from messages where message_id = $1 and bucket = $2
+        Ok(())
+    }
+}
+
+impl Change for RemoveMessages {
+    /// The number of removed messages.
+    type Output = u64;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<u64> {
+        self.remove_callbacks(tx).await?;
+        self.remove_parts(tx).await?;
+        let gone = tx
+            .execute_each(
+                bulk(
+                    "delete from messages where message_id = $1 and bucket = $2
                  and not exists (select 1 from deliveries d
                      where d.bucket = messages.bucket and d.message_id = messages.message_id)
                  and not exists (select 1 from callback_attempts a
-                     where a.bucket = messages.bucket and a.message_id = messages.message_id)", "delete from messages where message_id in (select * from unnest($1::bytea[])) and bucket = $2
+                     where a.bucket = messages.bucket and a.message_id = messages.message_id)",
+                    "delete from messages where message_id in (select *
+                 from unnest($1::bytea[])) and bucket = $2
                  and not exists (select 1 from deliveries d
                      where d.bucket = messages.bucket and d.message_id = messages.message_id)
                  and not exists (select 1 from callback_attempts a
-                     where a.bucket = messages.bucket and a.message_id = messages.message_id)").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0)).await?;
+                     where a.bucket = messages.bucket and a.message_id = messages.message_id)",
+                )
+                .rows(&self.messages, |message| [value(id_bytes(message))])
+                .bind(self.bucket.0),
+            )
+            .await?;
         if gone < self.messages.len() as u64 {
-            tx.execute_each(bulk("update messages set recipients = substr(recipients, 1, 0)
-                 where message_id = $1 and bucket = $2 and length(recipients) > 0", "update messages set recipients = substr(recipients, 1, 0)
-                 where message_id in (select * from unnest($1::bytea[])) and bucket = $2 and length(recipients) > 0").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0)).await?;
+            tx.execute_each(
+                bulk(
+                    "update messages set recipients = substr(recipients, 1, 0)
+                 where message_id = $1 and bucket = $2 and length(recipients) > 0",
+                    "update messages set recipients = substr(recipients, 1, 0)
+                 where message_id in (select * from unnest($1::bytea[])) and bucket = $2
+                     and length(recipients) > 0",
+                )
+                .rows(&self.messages, |message| [value(id_bytes(message))])
+                .bind(self.bucket.0),
+            )
+            .await?;
         }
         Ok(gone)
     }

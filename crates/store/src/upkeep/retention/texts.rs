@@ -82,7 +82,8 @@ impl TextCursor {
             .fetch_all(
                 query(
                     "select message_id from messages
-             where bucket = $1 and message_id > $2 and message_id < $3 and body is distinct from ''
+             where bucket = $1 and message_id > $2 and message_id < $3 and body is distinct
+                 from ''
                  and due_at_ms is null
              order by message_id limit $4",
                 )
@@ -154,7 +155,17 @@ impl Change for RemoveTexts {
     type Output = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
-        let removed = tx.execute_each(bulk("update messages set body = '' where message_id = $1 and bucket = $2", "update messages set body = '' where message_id in (select * from unnest($1::bytea[])) and bucket = $2").rows(&self.messages, |message| [value(id_bytes(message))]).bind(self.bucket.0)).await?;
+        let removed = tx
+            .execute_each(
+                bulk(
+                    "update messages set body = '' where message_id = $1 and bucket = $2",
+                    "update messages set body = '' where message_id in (select *
+             from unnest($1::bytea[])) and bucket = $2",
+                )
+                .rows(&self.messages, |message| [value(id_bytes(message))])
+                .bind(self.bucket.0),
+            )
+            .await?;
         recipient_texts::remove(tx, self.bucket, &self.messages).await?;
         if let Some((name, at_ms)) = &self.mark {
             write_mark(tx, name, *at_ms).await?;
