@@ -63,7 +63,7 @@ fn silent_connections_leave_file_descriptors_to_others() {
     let connect = |_| TcpStream::connect(address).expect("it listens");
     let silent: Vec<TcpStream> = (0..SILENT).map(connect).collect();
     let _carrier = Process::start(ogene.command(&["smsc", "--listen", &carrier_address]));
-    process.line_with("carrier bound");
+    process.line_with("carrier: bound");
     let (url, called) = receiver();
     let mut client = Client::new(address, &customer.token);
     let answer = client
