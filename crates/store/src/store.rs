@@ -10,13 +10,13 @@ use crate::batches::{Claims, HeldBatches, Queues};
 use crate::buckets::Buckets;
 use crate::cluster::nodes::Nodes;
 use crate::deliveries::receipts::CarrierReports;
-use crate::import::{self, ImportError, Imported, Standing, Watch};
 use crate::messages::Messages;
 use crate::messages::duplicates::OpenWindows;
 use crate::messages::recipients::Recipients;
 use crate::messages::reports::{Counted, StatusCounts};
 use crate::messages::search::Search;
 use crate::messages::totals::MessageTotals;
+use crate::moving::{self, Standing};
 use crate::operators::audit::Audit;
 use crate::operators::content::ContentRules;
 use crate::operators::settings::Settings;
@@ -134,20 +134,14 @@ impl Store {
         !self.db.is_embedded()
     }
 
-    /// Moves all rows of an embedded database into this one, which is on PostgreSQL, and marks the
-    /// source as moved.
-    pub async fn import(
-        &self,
-        source: &Self,
-        now_ms: i64,
-        watch: Watch,
-    ) -> std::result::Result<Imported, ImportError> {
-        import::import(&self.db, &source.db, now_ms, watch).await
+    /// Returns the database, whose rows an import moves as they are stored.
+    pub fn db(&self) -> &Db {
+        &self.db
     }
 
     /// Returns the use that this database allows.
     pub async fn standing(&self) -> Result<Standing> {
-        import::standing(&self.db).await
+        moving::standing(&self.db).await
     }
 
     /// Returns the search for messages.

@@ -17,7 +17,6 @@ mod contract {
     mod doubt;
     mod groups;
     mod holds;
-    mod import;
     mod keys;
     mod legs;
     mod limits;

@@ -6,12 +6,14 @@ use crate::app::lock;
 use clap::Args;
 use database::Target;
 use engine::Clock;
+use import::{ImportStep, Imported, Watch};
+use parking_lot::Mutex;
 use serde_json::{Map, json};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
-use store::{ImportStep, Imported, Store, Watch};
+use store::Store;
 use tokio::time::Instant;
 
 pub(super) const AFTER_HELP: &str = "Stop the service first; nothing may serve from the directory or the PostgreSQL \
@@ -49,7 +51,7 @@ impl ImportSqlite {
         let source = Store::open(&Target::Directory(self.from.clone())).await?;
         let store = Store::open(&target).await?;
         let watch = progress(context.global.json);
-        let imported = store.import(&source, Clock::system().now_ms(), watch).await;
+        let imported = import::import(&store, &source, Clock::system().now_ms(), watch).await;
         source.close().await;
         store.close().await;
         let imported = imported
@@ -95,7 +97,7 @@ fn progress(json: bool) -> Watch {
             ImportStep::Compare => "Comparing counts, wallets and ledgers".to_owned(),
             ImportStep::Target => "Verifying the books in PostgreSQL".to_owned(),
         };
-        let mut shown_at = shown_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown_at = shown_at.lock();
         let is_between = matches!(step, ImportStep::Copy { done, of, .. } if done < of);
         if is_between && shown_at.is_some_and(|at| at.elapsed() < PROGRESS_INTERVAL) {
             return;

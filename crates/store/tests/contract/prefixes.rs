@@ -2,7 +2,7 @@
 
 use domain::{DeliveryStatus, Recipient};
 use std::sync::Arc;
-use store::{CarrierReport, Claimed, NewMessage, Progress, Receipt, Watch};
+use store::{CarrierReport, Claimed, NewMessage, Progress, Receipt};
 use storekit::{CARRIER, Kit, NOW, Sending, receipt, report, sending, silence, spread, twins};
 
 const HOUR: i64 = 3_600_000;
@@ -308,37 +308,6 @@ async fn pages_of_one_id_are_told_apart_by_number_at_any_count(kit: &Kit) {
         vec![Some(DeliveryStatus::Undelivered); 100],
     ];
     assert_eq!(kit.statuses(&message).await, ends.concat());
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn neighbours_of_several_accounts_are_found_after_an_import() {
-    testkit::needs!(Postgres);
-    let (source, target) = (Kit::sqlite().await, Kit::postgres().await);
-    let mut messages = Vec::new();
-    let mut receipts = Vec::new();
-    for place in 0..3 {
-        let base = Sending {
-            first_number: place * 3,
-            ..sending(source.account(100).await)
-        };
-        let id = format!("5{place}");
-        messages.push(taken_under(&source, &base, 1, |_| id.clone()).await.0);
-        receipts.push(unnumbered(&id, DeliveryStatus::Delivered));
-    }
-    let watch: Watch = Arc::new(|_| {});
-    target
-        .store
-        .import(&source.store, NOW, watch)
-        .await
-        .unwrap();
-    let (settled, parked) = target.report(report(vec![], receipts)).await;
-    assert_eq!((settled.outcomes.len(), parked), (3, 0));
-    for message in messages {
-        let ends = [Some(DeliveryStatus::Delivered)];
-        assert_eq!(target.statuses(&message).await, ends);
-    }
-    source.finish().await;
-    target.finish().await;
 }
 
 async fn receipts_that_wait_under_one_id_have_a_bound(kit: &Kit) {

@@ -1,14 +1,12 @@
 //! Chunks of a table, by column, which an import moves from SQLite to PostgreSQL.
 
 use super::table::{Bucketed, Kind, NamedPage, Table};
-use crate::buckets::Buckets;
-use crate::deliveries::carrier_ids::stored::{decode, encode};
-use crate::rows::id_bytes;
 use database::{Change, Result, Row, Tx, Value, query};
 use domain::{AccountId, Bucket, MessageId};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
+use store::moving::{messages_of_pages, server_bucket_of, server_bucket_of_id, with_homes};
 
 /// The values of one column.
 type Column = Vec<Value<'static>>;
@@ -71,7 +69,7 @@ pub(super) async fn read(source: &mut Tx, table: &Table, before: Option<&Chunk>)
     let count = rows.len();
     let mut columns = columns(rows, table.columns.len());
     if let (Bucketed::ByStem, [_, _, _, pages]) = (table.bucketed, &mut columns[..]) {
-        tell_homes(source, pages).await?;
+        write_homes(source, pages).await?;
     }
     let mut all = following(table.bucketed, &columns, &owners);
     all.append(&mut columns);
@@ -82,27 +80,22 @@ pub(super) async fn read(source: &mut Tx, table: &Table, before: Option<&Chunk>)
 }
 
 /// Writes into pages the buckets in which their deliveries will lie.
-async fn tell_homes(source: &mut Tx, rows: &mut [Value<'static>]) -> Result<()> {
+async fn write_homes(source: &mut Tx, rows: &mut [Value<'static>]) -> Result<()> {
     let mut homes: HashMap<MessageId, Bucket> = HashMap::new();
     for row in rows {
-        let Value::Bytes(Some(bytes)) = row else {
+        let Value::Bytes(Some(pages)) = row else {
             continue;
         };
-        let mut pages = decode(bytes, 0)?;
-        for (_, part) in &mut pages {
-            part.home = match homes.entry(part.message) {
-                Entry::Occupied(known) => *known.get(),
-                Entry::Vacant(new) => {
-                    let owner = query(
-                        "select account_id from messages where bucket = 0 and message_id = $1",
-                    );
-                    let owner = owner.bind(id_bytes(&part.message));
-                    let owner: Option<i64> = source.fetch_optional(owner).await?;
-                    *new.insert(Buckets::OF_SERVER.account(AccountId(owner.unwrap_or(0))))
-                }
-            };
+        for message in messages_of_pages(pages)? {
+            if let Entry::Vacant(new) = homes.entry(message) {
+                let owner =
+                    query("select account_id from messages where bucket = 0 and message_id = $1");
+                let owner = owner.bind(message.0.as_bytes().as_slice());
+                let owner: Option<i64> = source.fetch_optional(owner).await?;
+                new.insert(server_bucket_of(AccountId(owner.unwrap_or(0))));
+            }
         }
-        *row = encode(&pages).into();
+        *row = with_homes(pages, &homes)?.into();
     }
     Ok(())
 }
@@ -112,7 +105,7 @@ fn following(bucketed: Bucketed, columns: &[Column], owners: &[Option<i64>]) -> 
     let of_owners = || -> Column {
         let buckets = owners
             .iter()
-            .map(|owner| Buckets::OF_SERVER.account(AccountId(owner.unwrap_or(0))).0);
+            .map(|owner| server_bucket_of(AccountId(owner.unwrap_or(0))).0);
         buckets.map(Value::from).collect()
     };
     let of_ids = || -> Column {
@@ -124,7 +117,7 @@ fn following(bucketed: Bucketed, columns: &[Column], owners: &[Option<i64>]) -> 
                 Value::Text(Some(text)) => text.to_string(),
                 _ => String::new(),
             };
-            Buckets::OF_SERVER.carrier_id(&text(carrier), &text(id)).0
+            server_bucket_of_id(&text(carrier), &text(id)).0
         });
         buckets.map(Value::from).collect()
     };

@@ -6,15 +6,16 @@ use domain::token::Terms;
 use domain::{
     AccountId, Component, DeliveryStatus, Gateway, Recipient, SenderId, SenderStatus, Text,
 };
+use import::{ImportError, ImportStep, Imported, Watch, import};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use store::{
-    Accepted, CallbackSecret, CarrierReport, Claim, Expiry, ImportError, ImportStep, Imported,
-    NewMessage, Standing, Store, TokenInfo, Watch,
+    Accepted, CallbackSecret, CarrierReport, Claim, Expiry, NewMessage, Progress, Receipt,
+    Standing, Store, TokenInfo,
 };
 use storekit::{
     CARRIER, DAY, Fate, Kit, NOW, Sending, URL, backup_planner, by, claim, delivered, naira,
-    number, receipt, report, sending, taken, undelivered,
+    number, receipt, report, sending, silence, taken, undelivered,
 };
 
 /// Tables that are not moved: what lasts a minute, what is the node's own, what is made anew.
@@ -171,8 +172,8 @@ fn unwatched() -> Watch {
     Arc::new(|_| {})
 }
 
-async fn import(target: &Kit, source: &Store) -> Result<Imported, ImportError> {
-    target.store.import(source, NOW, unwatched()).await
+async fn import_from(target: &Kit, source: &Store) -> Result<Imported, ImportError> {
+    import(&target.store, source, NOW, unwatched()).await
 }
 
 /// The rows of every table that is moved, in words that are the same on both databases, without what follows
@@ -242,7 +243,7 @@ async fn everything_is_moved_once_and_equal() {
     let steps = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&steps);
     let watch: Watch = Arc::new(move |step| seen.lock().unwrap().push(step));
-    let imported = target.store.import(&source.kit.store, NOW, watch).await;
+    let imported = import(&target.store, &source.kit.store, NOW, watch).await;
     let Imported::Now(rows) = imported.unwrap() else {
         panic!("it was not there");
     };
@@ -288,7 +289,7 @@ async fn everything_is_moved_once_and_equal() {
     assert_eq!(source.kit.store.standing().await.unwrap(), Standing::Moved);
     assert_eq!(target.store.standing().await.unwrap(), Standing::Open);
 
-    let again = import(&target, &source.kit.store).await.unwrap();
+    let again = import_from(&target, &source.kit.store).await.unwrap();
     assert_eq!(again, Imported::Before);
     is_equal(&source.kit, &target).await;
     source.kit.finish().await;
@@ -316,7 +317,7 @@ async fn tokens_are_as_before(source: &Source, store: &Store) {
 async fn what_was_in_flight_goes_on() {
     testkit::needs!(Postgres);
     let (source, target) = (source().await, Kit::postgres().await);
-    import(&target, &source.kit.store).await.unwrap();
+    import_from(&target, &source.kit.store).await.unwrap();
     let message = |wanted: Fate| {
         let found = source.messages.iter().find(|(fate, _)| *fate == wanted);
         &found.unwrap().1
@@ -395,7 +396,7 @@ async fn interrupted(
         let count = count.fetch_add(1, Ordering::Relaxed);
         assert!(!dies(count, step), "the power is gone");
     });
-    let imported = target.store.import(&source, NOW, watch).await;
+    let imported = import(&target.store, &source, NOW, watch).await;
     source.close().await;
     match imported {
         Ok(Imported::Now(_)) => true,
@@ -430,7 +431,7 @@ async fn an_interrupted_import_is_completed_by_the_next() {
 async fn what_has_gone_on_is_never_overwritten() {
     testkit::needs!(Postgres);
     let (source, target) = (source().await, Kit::postgres().await);
-    import(&target, &source.kit.store).await.unwrap();
+    import_from(&target, &source.kit.store).await.unwrap();
     let account = source.accounts[0];
     target.credit(account, Component::SmsWallet, 7).await;
     let newer = contents(&target, &source.kit).await;
@@ -445,7 +446,7 @@ async fn what_has_gone_on_is_never_overwritten() {
         .kit
         .credit(account, Component::SmsWallet, 1_000)
         .await;
-    let again = import(&target, &source.kit.store).await.unwrap();
+    let again = import_from(&target, &source.kit.store).await.unwrap();
     assert_eq!(again, Imported::Before);
     assert!(contents(&target, &source.kit).await == newer);
     assert_eq!(source.kit.store.standing().await.unwrap(), Standing::Moved);
@@ -478,7 +479,7 @@ async fn a_source_that_was_used_in_between_is_found_out() {
                 source.kit.run(tried).await.unwrap();
             }
         }
-        let refused = import(&target, &source.kit.store).await.unwrap_err();
+        let refused = import_from(&target, &source.kit.store).await.unwrap_err();
         let found = match &refused {
             ImportError::Differs(found) => *found,
             other => panic!("{other}"),
@@ -496,7 +497,7 @@ async fn a_target_that_has_data_of_its_own_is_refused() {
     testkit::needs!(Postgres);
     let target = Kit::postgres().await;
     let empty = Kit::sqlite().await;
-    let refused = import(&target, &empty.store).await.unwrap_err();
+    let refused = import_from(&target, &empty.store).await.unwrap_err();
     assert!(matches!(refused, ImportError::Empty), "{refused}");
 
     let (one, other) = (Kit::sqlite().await, Kit::sqlite().await);
@@ -505,16 +506,16 @@ async fn a_target_that_has_data_of_its_own_is_refused() {
     let dies = |_, step| step == ImportStep::Target;
     assert!(!interrupted(&target, &one.target, dies).await);
     for _ in 0..2 {
-        let refused = import(&target, &other.store).await.unwrap_err();
+        let refused = import_from(&target, &other.store).await.unwrap_err();
         assert!(matches!(refused, ImportError::OtherImport), "{refused}");
         // Once it is only begun, then it is complete.
-        import(&target, &one.store).await.unwrap();
+        import_from(&target, &one.store).await.unwrap();
     }
     assert_eq!(target.balance(account_of_one).await, naira(100));
 
     let own = Kit::postgres().await;
     own.account(5).await;
-    let refused = import(&own, &other.store).await.unwrap_err();
+    let refused = import_from(&own, &other.store).await.unwrap_err();
     assert!(matches!(refused, ImportError::OtherData), "{refused}");
     assert_eq!(own.store.standing().await.unwrap(), Standing::Open);
     assert_eq!(own.numbers("select count(*) from accounts").await, [1]);
@@ -540,14 +541,14 @@ async fn a_target_with_a_living_node_is_refused() {
         }
     };
     let refused = async {
-        let imported = import(&target, &source.store).await;
+        let imported = import_from(&target, &source.store).await;
         ended.store(true, Ordering::Relaxed);
         imported.unwrap_err()
     };
     let (refused, ()) = tokio::join!(refused, beats);
     assert!(matches!(refused, ImportError::Served), "{refused}");
     // Both are dead.
-    let imported = import(&target, &source.store).await.unwrap();
+    let imported = import_from(&target, &source.store).await.unwrap();
     assert!(matches!(imported, Imported::Now(_)));
     source.finish().await;
     target.finish().await;
@@ -559,7 +560,7 @@ async fn books_that_do_not_add_up_are_not_moved() {
     let (source, target) = (Kit::sqlite().await, Kit::postgres().await);
     source.account(100).await;
     source.plant("update wallets set sms_wallet = 7").await;
-    let refused = import(&target, &source.store).await.unwrap_err();
+    let refused = import_from(&target, &source.store).await.unwrap_err();
     let sentence = refused.to_string();
     assert!(
         sentence.starts_with("the books of the source do not add up"),
@@ -595,10 +596,48 @@ async fn nobody_changes_the_source_meanwhile() {
         go_on.send(()).unwrap();
         written.unwrap_err().to_string()
     };
-    let (imported, refused) = tokio::join!(target.store.import(&source.store, NOW, watch), command);
+    let (imported, refused) =
+        tokio::join!(import(&target.store, &source.store, NOW, watch), command);
     assert!(matches!(imported, Ok(Imported::Now(_))));
     assert!(refused.contains("locked"), "{refused}");
     assert_eq!(target.balance(account).await, naira(100));
+    source.finish().await;
+    target.finish().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn neighbours_of_several_accounts_are_found_after_an_import() {
+    testkit::needs!(Postgres);
+    let (source, target) = (Kit::sqlite().await, Kit::postgres().await);
+    let mut messages = Vec::new();
+    let mut receipts = Vec::new();
+    for place in 0..3 {
+        let base = Sending {
+            first_number: place * 3,
+            ..sending(source.account(100).await)
+        };
+        let id = format!("5{place}");
+        let message = base.message(&source.store);
+        let claimed = source.accept_and_claim(&message).await;
+        let to = message.draft.recipients[0];
+        let progress = Progress {
+            submitted: vec![(to, vec![id.clone()])],
+            ..silence(&claimed[0])
+        };
+        source.report(report(vec![progress], vec![])).await;
+        receipts.push(Receipt {
+            recipient: None,
+            ..receipt(&id, to, DeliveryStatus::Delivered)
+        });
+        messages.push(message);
+    }
+    import_from(&target, &source.store).await.unwrap();
+    let (settled, parked) = target.report(report(vec![], receipts)).await;
+    assert_eq!((settled.outcomes.len(), parked), (3, 0));
+    for message in messages {
+        let ends = [Some(DeliveryStatus::Delivered)];
+        assert_eq!(target.statuses(&message).await, ends);
+    }
     source.finish().await;
     target.finish().await;
 }

@@ -15,15 +15,13 @@ mod tables;
 
 pub use error::ImportError;
 
-use crate::cluster::nodes::Nodes;
-use crate::operators::audit;
-use crate::upkeep::marks::{read_mark, write_mark};
-use crate::upkeep::verify::{Verification, verify};
 use chunk::Write;
-use database::{Change, Db, Error, Result, Tx};
+use database::{Change, Error, Result, Tx};
 use error::Outcome;
 use std::sync::Arc;
 use std::time::Duration;
+use store::moving::{self, MOVED, read_mark, write_mark};
+use store::{Store, Verification};
 use table::Table;
 use tables::TABLES;
 
@@ -64,25 +62,15 @@ pub enum Imported {
     Before,
 }
 
-/// The use that a database allows.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Standing {
-    /// Any process may use it.
-    Open,
-    /// No process may use it: an import into it is not complete.
-    Importing,
-    /// No process may use it: it was moved to PostgreSQL.
-    Moved,
-}
-
 /// Moves all rows of an embedded database into one on PostgreSQL, and marks the source as moved.
-pub(crate) async fn import(
-    target: &Db,
-    source: &Db,
+/// `watch` receives each step.
+pub async fn import(
+    target: &Store,
+    source: &Store,
     now_ms: i64,
     watch: Watch,
 ) -> Outcome<Imported> {
-    if target.is_embedded() || !source.is_embedded() {
+    if !target.is_shared() || source.is_shared() {
         return Err(Error::Impossible("an import goes from SQLite to PostgreSQL").into());
     }
     let import = Import {
@@ -91,24 +79,12 @@ pub(crate) async fn import(
         now_ms,
         watch,
     };
-    source.change(import).await?
-}
-
-/// Returns the use that a database allows.
-pub(crate) async fn standing(db: &Db) -> Result<Standing> {
-    let mut tx = db.read().await?;
-    Ok(if read_mark(&mut tx, marks::IMPORTING).await? != 0 {
-        Standing::Importing
-    } else if read_mark(&mut tx, marks::MOVED).await? != 0 {
-        Standing::Moved
-    } else {
-        Standing::Open
-    })
+    source.db().change(import).await?
 }
 
 struct Import {
-    source: Db,
-    target: Db,
+    source: Store,
+    target: Store,
     now_ms: i64,
     watch: Watch,
 }
@@ -120,7 +96,7 @@ impl Change for Import {
     async fn apply(&self, tx: &mut Tx) -> Result<Outcome<Imported>> {
         let imported = self.import(tx).await;
         if imported.is_ok() {
-            write_mark(tx, marks::MOVED, self.now_ms).await?;
+            write_mark(tx, MOVED, self.now_ms).await?;
         }
         Ok(imported)
     }
@@ -129,17 +105,17 @@ impl Change for Import {
 impl Import {
     async fn import(&self, tx: &mut Tx) -> Outcome<Imported> {
         let source = marks::first_account(tx).await?.ok_or(ImportError::Empty)?;
-        if marks::is_done(&mut self.target.read().await?, source).await?? {
+        if marks::is_done(&mut self.target.db().read().await?, source).await?? {
             return Ok(Imported::Before);
         }
         if self.is_served().await? {
             return Err(ImportError::Served);
         }
         (self.watch)(ImportStep::Source);
-        is_sound("source", &verify(&self.source).await?)?;
-        let audited = read_mark(tx, audit::COUNT).await?;
+        is_sound("source", &self.source.upkeep().verify().await?)?;
+        let audited = read_mark(tx, moving::AUDIT_COUNT).await?;
         let begin = marks::Begin { source, audited };
-        self.target.change(begin).await??;
+        self.target.db().change(begin).await??;
         let mut rows = Vec::with_capacity(TABLES.len());
         for table in &TABLES {
             rows.push((table.name, self.copy(tx, table).await?));
@@ -147,22 +123,25 @@ impl Import {
         (self.watch)(ImportStep::Compare);
         self.compare(tx, &rows).await?;
         (self.watch)(ImportStep::Target);
-        is_sound("target", &verify(&self.target).await?)?;
+        is_sound("target", &self.target.upkeep().verify().await?)?;
         let marks = marks::all(tx).await?;
-        self.target.change(marks::Finish { source, marks }).await?;
+        self.target
+            .db()
+            .change(marks::Finish { source, marks })
+            .await?;
         Ok(Imported::Now(rows))
     }
 
     /// Returns `true` if a node works with the target, which shows by a rising beat.
     async fn is_served(&self) -> Result<bool> {
-        let nodes = Nodes { db: &self.target };
-        let before = nodes.all().await?;
+        let nodes = || self.target.nodes().all();
+        let before = nodes().await?;
         if before.is_empty() {
             return Ok(false);
         }
         for _ in 0..BEATS {
             tokio::time::sleep(BEAT_PAUSE).await;
-            let now = nodes.all().await?;
+            let now = nodes().await?;
             if now.iter().any(|beat| !before.contains(beat)) {
                 return Ok(true);
             }
@@ -189,7 +168,7 @@ impl Import {
                 table,
                 chunk: Arc::clone(&chunk),
             };
-            if !self.target.change(write).await? {
+            if !self.target.db().change(write).await? {
                 return Err(ImportError::Differs(table.name));
             }
             last = Some(chunk);
@@ -199,7 +178,7 @@ impl Import {
     /// Compares the databases. Every row of the source is in the target and equal, so equal counts
     /// mean that there is no other row.
     async fn compare(&self, tx: &mut Tx, rows: &[(&'static str, i64)]) -> Outcome<()> {
-        let mut target = self.target.read().await?;
+        let mut target = self.target.db().read().await?;
         for (table, (name, count)) in TABLES.iter().zip(rows) {
             if compare::count(&mut target, table).await? != *count {
                 return Err(ImportError::Differs(name));

@@ -327,8 +327,8 @@ pub(super) const TABLES: [Table; 20] = [
 #[cfg(test)]
 mod tests {
     use super::TABLES;
-    use crate::Store;
     use database::{FILE, Shell, Target};
+    use store::Store;
 
     #[tokio::test]
     async fn rows_are_read_in_the_order_in_which_they_lie() {

@@ -2,20 +2,13 @@
 //! moved.
 
 use super::error::ImportError;
-use crate::accounts::revision::touch;
-use crate::buckets::Buckets;
-use crate::operators::audit;
-use crate::upkeep::marks::{read_mark, write_mark};
 use database::{Change, Result, Tx, query};
-
-/// In the target: the installation under import, by its first account.
-pub(super) const IMPORTING: &str = "importing";
+use store::moving::{
+    AUDIT_COUNT, IMPORTING, raise_revision, read_mark, server_buckets, write_mark,
+};
 
 /// In the target: the installation that was imported.
 const IMPORTED: &str = "imported";
-
-/// In the source: the time at which it was moved.
-pub(super) const MOVED: &str = "moved";
 
 /// Marks of sweeps, one for each bucket. The source has one bucket.
 const OF_BUCKETS: [&str; 2] = ["expired-", "texts-removed-"];
@@ -60,7 +53,7 @@ impl Change for Begin {
         let done = is_done(tx, self.source).await?;
         if matches!(done, Ok(false)) {
             write_mark(tx, IMPORTING, self.source).await?;
-            write_mark(tx, audit::COUNT, self.audited).await?;
+            write_mark(tx, AUDIT_COUNT, self.audited).await?;
         }
         Ok(done)
     }
@@ -87,14 +80,14 @@ impl Change for Finish {
             let Some(prefix) = name.strip_suffix("-0").filter(|_| is_of_bucket) else {
                 continue;
             };
-            for bucket in Buckets::OF_SERVER.all() {
+            for bucket in server_buckets() {
                 write_mark(tx, &format!("{prefix}-{}", bucket.0), *value).await?;
             }
         }
         tx.execute(query("delete from marks where name = $1").bind(IMPORTING))
             .await?;
         write_mark(tx, IMPORTED, self.source).await?;
-        touch(tx).await
+        raise_revision(tx).await
     }
 }
 
