@@ -38,8 +38,8 @@ pub fn parse_send_at(text: Option<&str>) -> Result<Option<i64>, Refusal> {
     at_ms.map_err(|_| send_at_refused("is not a time"))
 }
 
-/// Checks a `send_at` against the clock. Returns `None` for now, which includes up to a minute in
-/// the past.
+/// Checks a `send_at` against the clock. Returns `None` if it means now, which includes up to a
+/// minute in the past.
 pub fn check_send_at(at_ms: i64, now_ms: i64) -> Result<Option<i64>, Refusal> {
     if at_ms < now_ms - MAX_PAST_MS {
         return Err(send_at_refused("is in the past"));

@@ -34,7 +34,7 @@ pub struct SendFields {
     pub customer_reference: Option<String>,
     /// The time of submission.
     pub send_at: Option<String>,
-    /// The validity from that time, in seconds.
+    /// The validity after the time of submission, seconds.
     pub validity: Option<String>,
     /// The first unknown fields, cut to a length that may be repeated.
     pub ignored: Vec<String>,
@@ -62,7 +62,7 @@ pub(super) struct Choices<'a> {
     pub(super) append: AppendSender,
     pub(super) callback_url: Option<String>,
     pub(super) customer_reference: Option<String>,
-    /// `send_at`, Unix milliseconds; `None` for now.
+    /// `send_at`, Unix milliseconds. `None` means now.
     pub(super) due_at_ms: Option<i64>,
     /// `validity`, seconds.
     pub(super) validity_s: Option<i64>,

@@ -66,9 +66,9 @@ pub struct PersonalisedDraft {
     pub callback_url: Option<String>,
     /// The caller's reference for recipients without a reference of their own.
     pub customer_reference: Option<String>,
-    /// The earliest time of submission, Unix milliseconds. `None` is at once.
+    /// The earliest time of submission, Unix milliseconds. `None` means now.
     pub due_at_ms: Option<i64>,
-    /// The validity from that time, seconds.
+    /// The validity after that time, seconds.
     pub validity_s: Option<i64>,
     /// The fingerprint, which is equal for duplicates among personalised sends.
     pub fingerprint: Fingerprint,

@@ -47,9 +47,9 @@ pub struct Draft {
     pub cost: Money,
     /// The priority of dispatch.
     pub priority: Priority,
-    /// The earliest time of submission, Unix milliseconds. `None` is at once.
+    /// The earliest time of submission, Unix milliseconds. `None` means now.
     pub due_at_ms: Option<i64>,
-    /// The validity from that time, seconds. A smaller validity of the gateway takes precedence.
+    /// The validity after that time, seconds. A smaller validity of the gateway takes precedence.
     pub validity_s: Option<i64>,
     /// The URL of callbacks.
     pub callback_url: Option<String>,

@@ -112,8 +112,8 @@ impl Plan {
         batches
     }
 
-    /// Returns the time for which a draft is scheduled that is accepted now, quiet hours included.
-    /// Returns `None` if it is due at once.
+    /// Returns the due time of a draft that is accepted now, after any quiet hours. Returns `None`
+    /// if the draft is due at once.
     pub(crate) fn scheduled_for(&self, draft: &Draft, now_ms: i64) -> Option<i64> {
         let quiet = self.rules.leg(draft.gateway, Leg::First);
         let quiet = quiet.and_then(|rules| rules.quiet_hours);

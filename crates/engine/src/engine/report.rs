@@ -20,7 +20,7 @@ pub struct Report {
     pub pending: u64,
     /// The number of all other recipients.
     pub failed: u64,
-    /// The time for which the message is scheduled, Unix milliseconds; `None` if it was due at once.
+    /// The due time, Unix milliseconds, or `None` if the message was due at once.
     pub scheduled_for_ms: Option<i64>,
     /// The state of the message.
     pub state: MessageState,
