@@ -3,8 +3,8 @@
 use super::table::{Bucketed, Kind, NamedPage, Table};
 use database::{Change, Result, Row, Tx, Value, query};
 use domain::{AccountId, Bucket, MessageId};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 use store::moving::{messages_of_pages, server_bucket_of, server_bucket_of_id, with_homes};
 
@@ -81,7 +81,7 @@ pub(super) async fn read(source: &mut Tx, table: &Table, before: Option<&Chunk>)
 
 /// Writes into pages the buckets in which their deliveries will lie.
 async fn write_homes(source: &mut Tx, rows: &mut [Value<'static>]) -> Result<()> {
-    let mut homes: HashMap<MessageId, Bucket> = HashMap::new();
+    let mut homes: BTreeMap<MessageId, Bucket> = BTreeMap::new();
     for row in rows {
         let Value::Bytes(Some(pages)) = row else {
             continue;

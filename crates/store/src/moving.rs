@@ -8,7 +8,7 @@ use crate::operators::audit;
 use crate::upkeep::marks;
 use database::{Db, Result, Tx};
 use domain::{AccountId, Bucket, MessageId};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The mark of a target under import. Its value is the first account of the source.
 pub const IMPORTING: &str = "importing";
@@ -78,7 +78,7 @@ pub fn messages_of_pages(pages: &[u8]) -> Result<BTreeSet<MessageId>> {
 
 /// Returns a row of carrier ids whose pages name the buckets of their messages. A message without
 /// one keeps its bucket.
-pub fn with_homes(pages: &[u8], homes: &HashMap<MessageId, Bucket>) -> Result<Vec<u8>> {
+pub fn with_homes(pages: &[u8], homes: &BTreeMap<MessageId, Bucket>) -> Result<Vec<u8>> {
     let mut pages = decode(pages, 0)?;
     for (_, page) in &mut pages {
         page.home = homes.get(&page.message).copied().unwrap_or(page.home);
