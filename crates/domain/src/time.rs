@@ -1,5 +1,6 @@
 //! Times in requests: RFC 3339 with an offset, or `YYYY-MM-DD HH:MM:SS` in Africa/Lagos.
 
+use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
@@ -15,6 +16,13 @@ const WITHOUT_OFFSET: usize = 19;
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 #[error("not a time; the forms are {FORMS}")]
 pub struct NotTime;
+
+/// Writes a time as `YYYY-MM-DD HH:MM:SS` in Africa/Lagos. A time that no calendar has is written as the first of 1970.
+pub fn lagos_time(at_ms: i64) -> String {
+    let at = Timestamp::from_millisecond(at_ms).unwrap_or_default();
+    let at = LAGOS.to_datetime(at);
+    at.strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
 
 /// Parses a time to Unix milliseconds. Smaller fractions are cut.
 ///

@@ -7,7 +7,7 @@ mod report;
 mod request;
 
 pub use admission::{Admission, Credentials, NotAdmitted, Purpose, Quoted};
-pub use finding::{Finding, PageFields};
+pub use finding::{Export, Finding, PageFields};
 pub use reload::Reloaded;
 pub use report::Report;
 pub use request::SendRequest;

@@ -39,11 +39,13 @@ pub use context::system::System;
 pub use database::Outage;
 pub use domain::rate::Rate;
 pub use engine::{
-    Admission, Credentials, Engine, Finding, NotAdmitted, PageFields, Purpose, Quoted, Reloaded,
-    Report, SendRequest,
+    Admission, Credentials, Engine, Export, Finding, NotAdmitted, PageFields, Purpose, Quoted,
+    Reloaded, Report, SendRequest,
 };
 pub use error::{Error, StartError};
-pub use queries::{Event, EventKind, Listed, Message, RecipientState, Timeline};
+pub use queries::{
+    Event, EventKind, Listed, Message, RecipientState, Timeline, Usage, WalletEntry,
+};
 pub use settings::{
     BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,
     Settings,

@@ -1,14 +1,19 @@
-//! Queries of messages, of their recipients, and of the events of a recipient.
+//! Queries of messages and money: lists, recipients, events, usage and exports.
 //!
 //! Customers and operators use the same queries. A customer sees the messages of one account and
 //! environment.
 
 pub(crate) mod events;
+pub(crate) mod export;
 pub(crate) mod messages;
 pub(crate) mod recipients;
 pub(crate) mod scope;
+pub(crate) mod usage;
+pub(crate) mod wallet;
 
 pub use events::{Event, EventKind};
 pub use messages::Message;
 pub use recipients::{RecipientState, Timeline};
 pub use scope::Listed;
+pub use usage::Usage;
+pub use wallet::WalletEntry;

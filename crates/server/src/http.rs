@@ -21,7 +21,7 @@ pub use extract::body::{BodyLimits, read_send};
 pub use respond::codes::Codes;
 pub use serve::{ConnectionLimits, serve};
 
-use api::{account, balance, messages, quote, reports, send, senders};
+use api::{account, balance, exports, messages, quote, reports, send, senders, usage, wallet};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::Redirect;
@@ -102,6 +102,10 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
         .route(&at("/delivery"), get(reports::report))
         .route(&at("/sender-ids"), get(senders::senders))
         .route(&at("/account"), get(account::account))
+        .route(&at("/exports/recipients.csv"), get(exports::recipients))
+        .route(&at("/exports/wallet.csv"), get(exports::wallet))
+        .route(&at("/usage"), get(usage::usage))
+        .route(&at("/wallet/entries"), get(wallet::entries))
         .route(&at("/messages"), get(messages::messages))
         .route(&at("/messages/{message_id}"), get(messages::message))
         .route(

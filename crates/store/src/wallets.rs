@@ -4,6 +4,7 @@ mod balances;
 mod credit;
 mod ledger;
 mod limit;
+mod statement;
 
 pub(crate) use balances::{Movement, Owner, Wallet, add, create, lock};
 pub use credit::Credited;
@@ -13,7 +14,7 @@ pub(crate) use ledger::{enter, refunded};
 use crate::buckets::Buckets;
 use crate::operators::audit::By;
 use credit::CreditWallet;
-use database::{Db, Result, Sql, query};
+use database::{Db, Result};
 use domain::{AccountId, Money, Purse, Spending};
 use ledger::LedgerRow;
 use limit::SetLimit;
@@ -40,32 +41,26 @@ impl Wallets<'_> {
         behind: Option<LedgerKey>,
         limit: u32,
     ) -> Result<Vec<LedgerEntry>> {
-        // Each database reads its own key backwards. With the plus SQLite keeps the account in the
-        // order, where its key has it.
-        let sql = Sql {
-            sqlite: "select * from ledger where bucket = $1 and +account_id = $2
-                 and (subject, account_id, recipient, kind, component) < ($3, $2, $4, $5, $6)
-             order by subject desc, account_id desc, recipient desc, kind desc,
-                 component desc limit $7",
-            postgres: "select * from ledger where bucket = $1 and account_id = $2
-                 and (subject, kind, recipient, component) < ($3, $5, $4, $6)
-             order by subject desc, kind desc, recipient desc, component desc limit $7",
-        };
-        let behind = behind.unwrap_or((u128::MAX, 0, String::new(), String::new()));
-        let rows: Vec<LedgerRow> = self
-            .db
-            .fetch_all(
-                query(sql)
-                    .bind(Buckets::of(self.db).account(account).0)
-                    .bind(account.0)
-                    .bind(&behind.0.to_be_bytes()[..])
-                    .bind(behind.1)
-                    .bind(&behind.2)
-                    .bind(&behind.3)
-                    .bind(i64::from(limit)),
-            )
-            .await?;
+        let bucket = Buckets::of(self.db).account(account);
+        let statement = statement::entries(bucket, account, behind, limit);
+        let rows: Vec<LedgerRow> = self.db.fetch_all(statement).await?;
         rows.into_iter().map(LedgerRow::entry).collect()
+    }
+
+    /// Returns entries as [`statement`](Self::statement), with the balances after the first of
+    /// them. `balances` are those of the entry before, if they are known. Otherwise they are
+    /// computed from the wallet and all newer entries.
+    pub async fn statement_with_balances(
+        self,
+        account: AccountId,
+        behind: Option<LedgerKey>,
+        limit: u32,
+        balances: Option<Purse>,
+    ) -> Result<(Vec<LedgerEntry>, Purse)> {
+        if let Some(balances) = balances {
+            return Ok((self.statement(account, behind, limit).await?, balances));
+        }
+        statement::with_balances(self.db, account, behind, limit).await
     }
 
     /// Adds credit from outside. A reference credits once for each account.

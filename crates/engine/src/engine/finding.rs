@@ -3,11 +3,16 @@
 use crate::context::Context;
 use crate::context::live::Live;
 use crate::error::{Error, within};
+use crate::queries::export::{RecipientsExport, WalletExport};
 use crate::queries::messages::{self, Message};
 use crate::queries::recipients::{self, RecipientState, Timeline};
 use crate::queries::scope::{Listed, Scope};
-use domain::search::{FilterFields, List, MessageFilter, Page, read_status};
-use domain::{AccountId, Environment};
+use crate::queries::usage::{self, Usage};
+use crate::queries::wallet::{self, WalletEntry};
+use domain::search::{
+    FilterFields, List, MessageFilter, Page, UsageFilter, WalletFilter, read_status,
+};
+use domain::{AccountId, Environment, Refusal};
 use std::sync::Arc;
 
 /// The unparsed fields of a request for a page.
@@ -64,6 +69,53 @@ impl Finding {
         within(recipients::one(&self.scope(), id, number)).await
     }
 
+    /// A page of the entries of the wallet. The sandbox has none.
+    pub async fn wallet_entries(
+        &self,
+        fields: &FilterFields,
+        page: PageFields<'_>,
+    ) -> Result<Listed<WalletEntry>, Error> {
+        let filter = WalletFilter::read(fields)?;
+        let scope = self.scope();
+        let of_cursor = scope.of_cursor(None);
+        let page = Page::read(page.limit, page.cursor, List::WalletEntries, &of_cursor)?;
+        if self.environment == Environment::Sandbox {
+            return Ok(Listed::empty());
+        }
+        within(wallet::list(&scope, self.account, &filter, page)).await
+    }
+
+    /// A page of the groups of a usage report.
+    pub async fn usage(
+        &self,
+        fields: &FilterFields,
+        page: PageFields<'_>,
+    ) -> Result<Listed<Usage>, Error> {
+        let filter = UsageFilter::read(fields)?;
+        let scope = self.scope();
+        let of_cursor = scope.of_cursor(None);
+        let page = Page::read(page.limit, page.cursor, List::Usage, &of_cursor)?;
+        within(usage::list(&scope, filter, page)).await
+    }
+
+    /// The recipients of messages as a CSV.
+    pub fn export_recipients(&self, fields: &FilterFields) -> Result<Export, Refusal> {
+        let filter = MessageFilter::read(fields, self.environment)?;
+        Ok(Export::of(
+            self.clone(),
+            Rows::Recipients(RecipientsExport::new(filter)),
+        ))
+    }
+
+    /// The entries of the wallet as a CSV.
+    pub fn export_wallet(&self, fields: &FilterFields) -> Result<Export, Refusal> {
+        let filter = WalletFilter::read(fields)?;
+        Ok(Export::of(
+            self.clone(),
+            Rows::Wallet(WalletExport::new(self.account, filter)),
+        ))
+    }
+
     fn scope(&self) -> Scope<'_> {
         let rules = &self.live.plan.rules;
         Scope {
@@ -73,6 +125,34 @@ impl Finding {
             now_ms: self.context.clock.now_ms(),
             plan: &rules.plan,
             rules: Some(rules),
+        }
+    }
+}
+
+/// The rows of an export.
+enum Rows {
+    Recipients(RecipientsExport),
+    Wallet(WalletExport),
+}
+
+/// An export, read some rows at a time.
+pub struct Export {
+    finding: Finding,
+    rows: Rows,
+}
+
+impl Export {
+    fn of(finding: Finding, rows: Rows) -> Self {
+        Self { finding, rows }
+    }
+
+    /// The next rows, or `None` at the end.
+    pub async fn next(&mut self) -> Result<Option<String>, Error> {
+        let scope = self.finding.scope();
+        match &mut self.rows {
+            Rows::Recipients(export) => within(export.next(&scope)).await,
+            Rows::Wallet(_) if scope.environment == Environment::Sandbox => Ok(None),
+            Rows::Wallet(export) => within(export.next(&scope)).await,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The events of one recipient, from its stored rows.
 
+use super::messages::Message;
 use domain::{Component, DeliveryStatus, Money};
-use store::{CallbackAttempt, DeliveryInfo, MessageInfo, RefundInfo};
+use store::{CallbackAttempt, DeliveryInfo, RefundInfo};
 
 /// An event of a recipient.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -64,17 +65,17 @@ pub enum EventKind {
 
 /// Returns the events of a recipient, oldest first.
 pub(super) fn of(
-    message: &MessageInfo,
+    message: &Message,
     delivery: Option<&DeliveryInfo>,
     refunds: &[RefundInfo],
     attempts: &[CallbackAttempt],
 ) -> Vec<Event> {
-    let accepted_at_ms = message.id.accepted_at_ms();
+    let accepted_at_ms = message.created_at_ms;
     let mut events = vec![Event {
         at_ms: accepted_at_ms,
         kind: EventKind::Accepted,
     }];
-    events.extend(message.due_at_ms.map(|for_ms| Event {
+    events.extend(message.scheduled_for_ms.map(|for_ms| Event {
         at_ms: accepted_at_ms,
         kind: EventKind::Scheduled { for_ms },
     }));

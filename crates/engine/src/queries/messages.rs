@@ -131,12 +131,29 @@ fn budget(filter: &MessageFilter) -> (usize, Option<usize>) {
     }
 }
 
-/// Returns a page of the messages that match a filter, newest first.
+/// Messages of a page, and the last one that was examined unless the list ends with it.
+pub(super) struct Found {
+    pub(super) items: Vec<Message>,
+    pub(super) ends_at: Option<MessageId>,
+}
+
+/// A page of the messages that a filter names, newest first.
 pub(crate) async fn list(
     scope: &Scope<'_>,
     filter: &MessageFilter,
     page: Page,
 ) -> Result<Listed<Message>, Error> {
+    let Found { items, ends_at } = self::page(scope, filter, page).await?;
+    let next_cursor = ends_at.map(|id| scope.after_message(List::Messages, id));
+    Ok(Listed { items, next_cursor })
+}
+
+/// Reads a page of the messages that a filter names.
+pub(super) async fn page(
+    scope: &Scope<'_>,
+    filter: &MessageFilter,
+    page: Page,
+) -> Result<Found, Error> {
     let search = SearchScope {
         account: scope.account,
         environment: scope.environment,
@@ -172,8 +189,7 @@ pub(crate) async fn list(
             break Some(last);
         }
     };
-    let next_cursor = ends_at.map(|id| scope.after_message(List::Messages, id));
-    Ok(Listed { items, next_cursor })
+    Ok(Found { items, ends_at })
 }
 
 /// Returns the first `wanted` candidates that match a filter.
@@ -251,26 +267,14 @@ async fn read_totals(
         .await?)
 }
 
-/// Returns one message.
+/// One message. A text that is no id is the id of no message.
 pub(crate) async fn one(scope: &Scope<'_>, id: &str) -> Result<Message, Error> {
-    let (info, totals) = stored(scope, id).await?;
-    Ok(Message::new(info, &totals, scope.now_ms))
-}
-
-/// Returns a message with its totals. A malformed id is an unknown id.
-pub(super) async fn stored(
-    scope: &Scope<'_>,
-    id: &str,
-) -> Result<(MessageInfo, MessageTotals), Error> {
     let id: MessageId = id.trim().parse().map_err(|_| Refusal::UnknownMessage)?;
-    let found = scope
-        .store
-        .search()
-        .info(scope.account, scope.environment, id)
-        .await?;
+    let search = scope.store.search();
+    let found = search.info(scope.account, scope.environment, id).await?;
     let info = found.ok_or(Refusal::UnknownMessage)?;
     let key = (info.account, info.id, info.recipients);
-    let totals = scope.store.search().totals(&[key]).await?;
+    let totals = search.totals(&[key]).await?;
     let totals = totals.get(&info.id).copied().unwrap_or_default();
-    Ok((info, totals))
+    Ok(Message::new(info, &totals, scope.now_ms))
 }

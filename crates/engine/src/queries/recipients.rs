@@ -1,15 +1,15 @@
 //! Pages of the recipients of a message, and single recipients with their events.
 
 use super::events::{self, Event};
-use super::messages;
+use super::messages::{self, Message};
 use super::scope::{Listed, Scope};
 use crate::error::Error;
 use domain::search::{List, Page, StatusFilter};
 use domain::{
-    AccountId, Alphabet, Environment, MessageId, Money, OTHER_NETWORK, PENDING, Recipient, Refusal,
-    Text, parse_international, parse_national, parse_sandbox, recipient_charge,
+    Alphabet, Environment, Money, OTHER_NETWORK, PENDING, Recipient, Refusal, Text,
+    parse_international, parse_national, parse_sandbox, recipient_charge,
 };
-use store::{MessageInfo, MessageTotals, RecipientInfo};
+use store::RecipientInfo;
 
 /// Maximum number of recipients that a filter examines for a page. At this number the page ends
 /// early, and its cursor continues the search.
@@ -49,27 +49,18 @@ pub struct Timeline {
     pub events: Vec<Event>,
 }
 
-/// The data of a message that its recipients need.
-struct Parent {
-    id: MessageId,
-    account: AccountId,
-    info: MessageInfo,
-    /// The average charge of a recipient without a delivery.
-    average: Money,
+/// A message, as far as its recipients need it.
+struct Parent<'a> {
+    message: &'a Message,
     unicode: bool,
 }
 
-impl Parent {
-    fn new(info: MessageInfo, totals: &MessageTotals) -> Self {
-        let waiting = info.recipients.saturating_sub(totals.deliveries).max(1);
-        let waiting = i64::try_from(waiting).unwrap_or(i64::MAX);
-        let left = info.cost - totals.charged;
+impl<'a> Parent<'a> {
+    fn new(message: &'a Message) -> Self {
+        let text = Text::from_stored(message.body.clone().unwrap_or_default());
         Self {
-            id: info.id,
-            account: info.account,
-            average: Money::from_units(left.units() / waiting),
-            unicode: Text::from_stored(info.body.clone()).alphabet() == Alphabet::Ucs2,
-            info,
+            message,
+            unicode: text.alphabet() == Alphabet::Ucs2,
         }
     }
 }
@@ -81,10 +72,10 @@ pub(crate) async fn list(
     status: Option<StatusFilter>,
     page: (Option<&str>, Option<&str>),
 ) -> Result<Listed<RecipientState>, Error> {
-    let (info, totals) = messages::stored(scope, id).await?;
-    let of_cursor = scope.of_cursor(Some(info.id));
+    let message = messages::one(scope, id).await?;
+    let of_cursor = scope.of_cursor(Some(message.id));
     let page = Page::read(page.0, page.1, List::Recipients, &of_cursor)?;
-    let parent = Parent::new(info, &totals);
+    let parent = Parent::new(&message);
     let limit = page.limit as usize;
     let mut next = page.after.map_or(0, |after| {
         usize::try_from(after.place)
@@ -102,7 +93,7 @@ pub(crate) async fn list(
             let found = scope
                 .store
                 .recipients()
-                .list(parent.account, parent.id, next, until);
+                .list(message.account, message.id, next, until);
             let found = found.await?.ok_or(Refusal::UnknownMessage)?;
             let (count, last) = (found.len(), found.last().map(|last| last.place));
             examined += count;
@@ -124,44 +115,47 @@ pub(crate) async fn list(
                 break last;
             }
         };
-    let next_cursor = ends_at.map(|place| scope.after_recipient(parent.id, place));
+    let next_cursor = ends_at.map(|place| scope.after_recipient(message.id, place));
     let items = items.into_iter().map(|(_, item)| item).collect();
     Ok(Listed { items, next_cursor })
 }
 
-/// Returns one recipient of a message with its events.
+/// Some recipients of a message, at these places of its list.
+pub(super) async fn some(
+    scope: &Scope<'_>,
+    message: &Message,
+    from: usize,
+    until: usize,
+) -> Result<Vec<RecipientState>, Error> {
+    let recipients = scope.store.recipients();
+    let found = recipients.list(message.account, message.id, from, until);
+    let parent = Parent::new(message);
+    let found = found.await?.unwrap_or_default().into_iter();
+    Ok(found.map(|one| described(scope, &parent, one)).collect())
+}
+
+/// One recipient of a message with its events.
 pub(crate) async fn one(scope: &Scope<'_>, id: &str, number: &str) -> Result<Timeline, Error> {
-    let (info, totals) = messages::stored(scope, id).await?;
-    let parent = Parent::new(info, &totals);
+    let message = messages::one(scope, id).await?;
     let parse = match scope.environment {
         Environment::Live => |text: &str| parse_international(text).or(parse_national(text)),
         Environment::Sandbox => parse_sandbox,
     };
     let recipient = parse(number.trim()).ok_or(Refusal::UnknownMessage)?;
-    let (account, message) = (parent.account, parent.id);
-    let found = scope
-        .store
-        .recipients()
-        .find(account, message, recipient)
-        .await?;
+    let (account, id) = (message.account, message.id);
+    let recipients = scope.store.recipients();
+    let found = recipients.find(account, id, recipient).await?;
     let found = found.ok_or(Refusal::UnknownMessage)?;
-    let refunds = scope
-        .store
-        .recipients()
-        .refunds(account, message, recipient)
-        .await?;
-    let attempts = scope
-        .store
-        .attempts()
-        .of_recipient(account, message, recipient)
-        .await?;
+    let refunds = recipients.refunds(account, id, recipient).await?;
+    let attempts = scope.store.attempts();
+    let attempts = attempts.of_recipient(account, id, recipient).await?;
     Ok(Timeline {
-        events: events::of(&parent.info, found.delivery.as_ref(), &refunds, &attempts),
-        recipient: described(scope, &parent, found),
+        events: events::of(&message, found.delivery.as_ref(), &refunds, &attempts),
+        recipient: described(scope, &Parent::new(&message), found),
     })
 }
 
-fn described(scope: &Scope<'_>, parent: &Parent, found: RecipientInfo) -> RecipientState {
+fn described(scope: &Scope<'_>, parent: &Parent<'_>, found: RecipientInfo) -> RecipientState {
     let RecipientInfo {
         recipient,
         delivery,
@@ -171,14 +165,14 @@ fn described(scope: &Scope<'_>, parent: &Parent, found: RecipientInfo) -> Recipi
     let network = scope.plan.network_of(recipient);
     let network = network.and_then(|at| scope.plan.networks().get(usize::from(at)));
     let network = network.map_or(OTHER_NETWORK, String::as_str).to_owned();
-    let accepted_at_ms = parent.id.accepted_at_ms();
+    let accepted_at_ms = parent.message.created_at_ms;
     let Some(delivery) = delivery else {
         return RecipientState {
             recipient,
             network,
             delivery_status: PENDING,
             error_code: None,
-            pages: parent.info.page_count,
+            pages: parent.message.page_count,
             cost: expected_charge(scope, parent, recipient),
             refunded,
             submitted_at_ms: None,
@@ -203,23 +197,24 @@ fn described(scope: &Scope<'_>, parent: &Parent, found: RecipientInfo) -> Recipi
     }
 }
 
-/// Returns the expected charge of a recipient without a delivery. The exact charge is stored only
-/// in the batch, which is not read here.
-fn expected_charge(scope: &Scope<'_>, parent: &Parent, recipient: Recipient) -> Money {
-    let info = &parent.info;
-    let of_rules = scope.rules.and_then(|rules| {
+/// Returns the charge of a recipient whose own is in a batch alone, where it is not looked up.
+fn expected_charge(scope: &Scope<'_>, parent: &Parent<'_>, recipient: Recipient) -> Money {
+    let message = parent.message;
+    let (account, pages) = (message.account, message.page_count);
+    let of_rules = |rules| {
         recipient_charge(
             rules,
-            info.gateway,
-            info.account,
+            message.gateway,
+            account,
             recipient,
             parent.unicode,
-            info.page_count,
+            pages,
         )
-    });
-    if info.recipients == 1 {
-        info.cost
-    } else {
-        of_rules.unwrap_or(parent.average)
+    };
+    let count = i64::try_from(message.recipients).unwrap_or(i64::MAX).max(1);
+    let average = Money::from_units(message.cost.units() / count);
+    match scope.rules.filter(|_| count > 1) {
+        Some(rules) => of_rules(rules).unwrap_or(average),
+        None => average,
     }
 }

@@ -13,7 +13,17 @@ pub struct Listed<T> {
     pub next_cursor: Option<String>,
 }
 
-/// The scope of a query, and the data that its results need.
+impl<T> Listed<T> {
+    /// Returns the page of a list without items.
+    pub(crate) const fn empty() -> Self {
+        Self {
+            items: Vec::new(),
+            next_cursor: None,
+        }
+    }
+}
+
+/// The scope of questions, and the values that answer them.
 pub(crate) struct Scope<'a> {
     pub(crate) store: &'a Store,
     /// The account, or `None` for the messages of all accounts.

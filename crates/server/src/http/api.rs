@@ -2,9 +2,12 @@
 
 pub(super) mod account;
 pub(super) mod balance;
+pub(super) mod exports;
 pub(super) mod list;
 pub(super) mod messages;
 pub(super) mod quote;
 pub(super) mod reports;
 pub(super) mod send;
 pub(super) mod senders;
+pub(super) mod usage;
+pub(super) mod wallet;

@@ -19,6 +19,8 @@ mod doubt;
 #[cfg(test)]
 mod errors;
 #[cfg(test)]
+mod exporting;
+#[cfg(test)]
 mod faults;
 #[cfg(test)]
 mod finding;

@@ -2,7 +2,7 @@
 
 use crate::buckets::Buckets;
 use crate::rows::named;
-use database::{Db, Error, Result, Tx, bulk, locking, query, value};
+use database::{Db, Error, Query, Result, Tx, bulk, locking, query, value};
 use domain::{AccountId, AccountStatus, Bucket, Component, Money, Purse, Refusal, Spending};
 use std::collections::BTreeMap;
 
@@ -176,17 +176,14 @@ pub(crate) async fn add(tx: &mut Tx, movements: &BTreeMap<Owner, Movement>) -> R
     }
 }
 
+/// Returns the query for a wallet.
+pub(super) fn query_of(bucket: Bucket, account: AccountId) -> Query<'static> {
+    let wallet = "select wallets.*, cast(null as text) as held_as from wallets where bucket = $1 and account_id = $2";
+    query(wallet).bind(bucket.0).bind(account.0)
+}
+
 /// Reads a wallet.
 pub(super) async fn read(db: &Db, account: AccountId) -> Result<Option<WalletRow>> {
-    let row: Option<WalletRow> = db
-        .fetch_optional(
-            query(
-                "select wallets.*, cast(null as text) as held_as from wallets
-         where bucket = $1 and account_id = $2",
-            )
-            .bind(Buckets::of(db).account(account).0)
-            .bind(account.0),
-        )
-        .await?;
-    Ok(row)
+    let bucket = Buckets::of(db).account(account);
+    db.fetch_optional(query_of(bucket, account)).await
 }

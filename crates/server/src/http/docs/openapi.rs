@@ -197,6 +197,8 @@ mod tests {
         /api/sandbox/v2/delivery get
         /api/sandbox/v2/delivery-reports get
         /api/sandbox/v2/delivery-reports/{message_id} get
+        /api/sandbox/v2/exports/recipients.csv get
+        /api/sandbox/v2/exports/wallet.csv get
         /api/sandbox/v2/messages get
         /api/sandbox/v2/messages/{message_id} get
         /api/sandbox/v2/messages/{message_id}/recipients get
@@ -209,6 +211,8 @@ mod tests {
         /api/sandbox/v2/sms/personalised post
         /api/sandbox/v2/sms/personalised/quote post
         /api/sandbox/v2/sms/quote post
+        /api/sandbox/v2/usage get
+        /api/sandbox/v2/wallet/entries get
         /api/v1/sms/create get post
         /api/v2/account get
         /api/v2/balance get
@@ -216,6 +220,8 @@ mod tests {
         /api/v2/delivery get
         /api/v2/delivery-reports get
         /api/v2/delivery-reports/{message_id} get
+        /api/v2/exports/recipients.csv get
+        /api/v2/exports/wallet.csv get
         /api/v2/messages get
         /api/v2/messages/{message_id} get
         /api/v2/messages/{message_id}/recipients get
@@ -228,6 +234,8 @@ mod tests {
         /api/v2/sms/personalised post
         /api/v2/sms/personalised/quote post
         /api/v2/sms/quote post
+        /api/v2/usage get
+        /api/v2/wallet/entries get
         "#);
     }
 

@@ -77,6 +77,11 @@ impl Call {
         with_rate(response, self.admission.rate())
     }
 
+    /// An answer that is no envelope, with the headers of the rate limit.
+    pub(crate) fn with_headers(&self, response: Response) -> Response {
+        with_rate(response, self.admission.rate())
+    }
+
     /// Live or sandbox.
     pub(crate) fn environment(&self) -> Environment {
         self.api.environment

@@ -8,7 +8,7 @@ pub(super) use examples::schemas;
 use super::draft::{Draft, of_reads};
 use crate::http::docs::installation::Installation;
 use domain::Environment;
-use parameters::{MESSAGE_ID, RECIPIENT, list, path};
+use parameters::{MESSAGE_ID, RECIPIENT, filters, list, path};
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, Paths};
 
 /// Codes of a list besides.
@@ -40,6 +40,16 @@ pub(super) fn add(
         paths.add_path_operation(path, vec![HttpMethod::Get], operation.build());
     };
     get("/messages", messages(environment, installation));
+    get("/wallet/entries", entries(environment, installation));
+    get("/usage", usage(environment, installation));
+    get(
+        "/exports/recipients.csv",
+        export_recipients(environment, installation),
+    );
+    get(
+        "/exports/wallet.csv",
+        export_wallet(environment, installation),
+    );
     get("/messages/{message_id}", message(environment, installation));
     get(
         "/messages/{message_id}/recipients",
@@ -108,4 +118,67 @@ fn recipient(environment: Environment, installation: &Installation) -> Operation
     };
     let operation = draft.build("", environment);
     operation.parameters(Some(path(&[MESSAGE_ID, RECIPIENT])))
+}
+
+/// Filters of entries.
+const ENTRY_FILTERS: [&str; 4] = ["since", "until", "kind", "message_id"];
+
+fn entries(environment: Environment, installation: &Installation) -> OperationBuilder {
+    let draft = Draft {
+        id: "wallet_entries",
+        summary: "List the entries of the wallet",
+        about: of_reads(
+            "Charges, refunds and credits with the balance after each. The newest message or credit comes first, and a refund \
+             stands with the charge of its message.",
+            installation,
+        ),
+        codes: &OF_LISTS,
+        success: examples::entries(environment),
+    };
+    let operation = draft.build("", environment);
+    operation.parameters(Some(list(&ENTRY_FILTERS)))
+}
+
+fn usage(environment: Environment, installation: &Installation) -> OperationBuilder {
+    let draft = Draft {
+        id: "usage",
+        summary: "Add up the usage",
+        about: of_reads(
+            "Messages, recipients and money by hour, day, gateway, network or sender ID. A message counts in each group that \
+             it touches.",
+            installation,
+        ),
+        codes: &OF_LISTS,
+        success: examples::usage(environment),
+    };
+    let operation = draft.build("", environment);
+    operation.parameters(Some(list(&["since", "until", "by"])))
+}
+
+fn export_recipients(environment: Environment, installation: &Installation) -> OperationBuilder {
+    let draft = Draft {
+        id: "export_recipients",
+        summary: "Export recipients as a CSV",
+        about: of_reads(
+            "A row for each recipient of the messages that all filters fit. `recipient` and `delivery_status` choose the rows \
+             too. A text that a spreadsheet would take for a formula begins with an apostrophe.",
+            installation,
+        ),
+        codes: &OF_LISTS,
+        success: examples::recipients_csv(),
+    };
+    let operation = draft.build("", environment);
+    operation.parameters(Some(filters(&MESSAGE_FILTERS)))
+}
+
+fn export_wallet(environment: Environment, installation: &Installation) -> OperationBuilder {
+    let draft = Draft {
+        id: "export_wallet",
+        summary: "Export the entries of the wallet as a CSV",
+        about: of_reads("A row for each entry that all filters fit.", installation),
+        codes: &OF_LISTS,
+        success: examples::wallet_csv(),
+    };
+    let operation = draft.build("", environment);
+    operation.parameters(Some(filters(&ENTRY_FILTERS)))
 }

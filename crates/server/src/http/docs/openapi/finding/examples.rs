@@ -5,16 +5,29 @@ use super::super::answers::{
 };
 use crate::http::api::list::List;
 use crate::http::api::messages::{self, MessageData, MessageItem, RecipientItem, TimelineData};
+use crate::http::api::usage::{self, UsageItem};
+use crate::http::api::wallet::{self, WalletItem};
 use domain::schedule::MessageState;
 use domain::{AccountId, DeliveryStatus, Environment, Gateway, Money};
 use engine::{Event, EventKind, Listed, RecipientState, Timeline};
-use utoipa::openapi::schema::Schema;
-use utoipa::openapi::{RefOr, Response};
+use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::openapi::{ContentBuilder, RefOr, Response, ResponseBuilder};
+use utoipa::{PartialSchema, ToSchema};
 
 const MESSAGES: Name = "MessagesAnswer";
 const MESSAGE: Name = "MessageAnswer";
 const RECIPIENTS: Name = "RecipientsAnswer";
 const TIMELINE: Name = "RecipientAnswer";
+const ENTRIES: Name = "WalletEntriesAnswer";
+const USAGE: Name = "UsageAnswer";
+
+/// Rows as the exports write them.
+const RECIPIENTS_CSV: &str = "message_id,created_at,sender,gateway,customer_reference,recipient,network,delivery_status,error_code,pages,\
+     cost,refunded,submitted_at,updated_at\r\n019a96a4-f878-7a17-8388-0d429be1367f,2026-11-18 12:06:40,AdaStores,\
+     direct-refund,order-1042,2348031234567,mtn,delivrd,,1,6.00,0.00,2026-11-18 12:06:41,2026-11-18 12:06:44\r\n";
+const WALLET_CSV: &str = "entry_id,at,kind,amount,component,balance_after,message_id,recipient,reference\r\n\
+     019a96a4f8787a1783880d429be1367f-b,2026-11-18 12:06:40,charge,-6.00,sms_wallet,994.00,\
+     019a96a4-f878-7a17-8388-0d429be1367f,,\r\n";
 
 /// A cursor as it looks.
 const CURSOR: &str = "AQEBneQ1YADkqFoXw4gNQpvhAAAAAAAAAAAAc2Rm";
@@ -26,6 +39,10 @@ pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
     add_enveloped::<MessageData>(MESSAGE, &mut schemas);
     add_enveloped::<List<RecipientItem>>(RECIPIENTS, &mut schemas);
     add_enveloped::<TimelineData>(TIMELINE, &mut schemas);
+    add_enveloped::<List<WalletItem>>(ENTRIES, &mut schemas);
+    add_enveloped::<List<UsageItem>>(USAGE, &mut schemas);
+    schemas.push((WalletItem::name().into_owned(), WalletItem::schema()));
+    schemas.push((UsageItem::name().into_owned(), UsageItem::schema()));
     schemas
 }
 
@@ -128,4 +145,66 @@ pub(super) fn timeline(environment: Environment) -> Response {
         ],
     };
     success(TIMELINE, &TimelineData::answer(found, environment))
+}
+
+/// A page of entries.
+pub(super) fn entries(environment: Environment) -> Response {
+    let entry = engine::WalletEntry {
+        id: format!("{}-b", message_id().0.simple()),
+        at_ms: TEN_O_CLOCK_MS,
+        kind: domain::search::EntryKind::Charge,
+        amount: Money::ZERO - Money::from_naira(6),
+        component: domain::Component::SmsWallet,
+        balance_after: Money::from_naira(994),
+        message: Some(message_id()),
+        recipient: None,
+        reference: None,
+    };
+    let found = Listed {
+        items: vec![entry],
+        next_cursor: None,
+    };
+    success(ENTRIES, &wallet::entries_answer(found, environment))
+}
+
+/// A usage report.
+pub(super) fn usage(environment: Environment) -> Response {
+    let day = engine::Usage {
+        key: "2026-11-18".to_owned(),
+        messages: 1,
+        recipients: 2,
+        delivered: 1,
+        failed: 1,
+        pending: 0,
+        pages: 2,
+        cost: Money::from_naira(12),
+        refunded: Money::from_naira(6),
+    };
+    let found = Listed {
+        items: vec![day],
+        next_cursor: None,
+    };
+    success(USAGE, &usage::usage_answer(found, environment))
+}
+
+/// An export of recipients.
+pub(super) fn recipients_csv() -> Response {
+    csv(RECIPIENTS_CSV)
+}
+
+/// An export of entries.
+pub(super) fn wallet_csv() -> Response {
+    csv(WALLET_CSV)
+}
+
+fn csv(example: &str) -> Response {
+    let text = ObjectBuilder::new().schema_type(Type::String);
+    let content = ContentBuilder::new()
+        .schema(Some(text))
+        .example(Some(example.into()))
+        .build();
+    ResponseBuilder::new()
+        .description("Success")
+        .content("text/csv", content)
+        .build()
 }

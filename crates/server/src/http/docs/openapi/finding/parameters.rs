@@ -13,7 +13,7 @@ pub(super) const MESSAGE_ID: InPath = ("message_id", "The `message_id` that the 
 pub(super) const RECIPIENT: InPath = ("recipient", "The number, in any form that a send accepts.");
 
 /// The meaning of each filter.
-const FILTERS: [(&str, &str); 8] = [
+const FILTERS: [(&str, &str); 11] = [
     (
         "since",
         "From this time on: RFC 3339 with an offset, or `YYYY-MM-DD HH:MM:SS` in Africa/Lagos.",
@@ -35,6 +35,15 @@ const FILTERS: [(&str, &str); 8] = [
          `cancelled`.",
     ),
     ("customer_reference", "Sent with this reference."),
+    (
+        "kind",
+        "Of this kind: `charge`, `refund`, `credit` or `debit`.",
+    ),
+    ("message_id", "Of this message."),
+    (
+        "by",
+        "The groups: `hour`, `day` (the default), `gateway`, `network` or `sender`.",
+    ),
 ];
 
 fn text() -> Schema {

@@ -1,0 +1,211 @@
+//! Exports: rows of a CSV, some at a time, so that one of any length takes little memory.
+
+use super::messages::{self, Message};
+use super::recipients::{self, RecipientState};
+use super::scope::Scope;
+use super::wallet::{self, WalletEntry};
+use crate::error::Error;
+use domain::csv::{ROW_END, push_plain, push_text};
+use domain::search::{MessageFilter, Page, Position, WalletFilter};
+use domain::time::lagos_time;
+use domain::{AccountId, MessageId};
+
+/// Messages or entries that are read at once.
+const BATCH_SIZE: u32 = 500;
+/// Recipients that are read at once.
+const RECIPIENTS_BATCH_SIZE: usize = 1_000;
+
+/// The first row of recipients.
+const RECIPIENTS_HEAD: &str = "message_id,created_at,sender,gateway,customer_reference,recipient,network,delivery_status,error_code,pages,cost,\
+     refunded,submitted_at,updated_at\r\n";
+/// The first row of entries.
+const WALLET_HEAD: &str =
+    "entry_id,at,kind,amount,component,balance_after,message_id,recipient,reference\r\n";
+
+/// An export of recipients, and how far it is.
+#[derive(Clone, Debug)]
+pub(crate) struct RecipientsExport {
+    filter: MessageFilter,
+    /// The messages of the last page that are not written yet, the next one last.
+    waiting: Vec<Message>,
+    /// The recipients of the next message that are written.
+    written: usize,
+    /// Where the next page begins; `None` after the last.
+    next: Option<Option<Position>>,
+    has_head: bool,
+}
+
+/// An export of entries, and how far it is.
+#[derive(Clone, Debug)]
+pub(crate) struct WalletExport {
+    filter: WalletFilter,
+    account: AccountId,
+    next: Option<Option<Position>>,
+    has_head: bool,
+}
+
+impl RecipientsExport {
+    pub(crate) fn new(filter: MessageFilter) -> Self {
+        Self {
+            filter,
+            waiting: Vec::new(),
+            written: 0,
+            next: Some(None),
+            has_head: false,
+        }
+    }
+
+    /// The next rows, or `None` at the end.
+    pub(crate) async fn next(&mut self, scope: &Scope<'_>) -> Result<Option<String>, Error> {
+        let mut csv = String::new();
+        if !self.has_head {
+            self.has_head = true;
+            csv.push_str(RECIPIENTS_HEAD);
+        }
+        if self.waiting.is_empty() {
+            let Some(after) = self.next.take() else {
+                return Ok((!csv.is_empty()).then_some(csv));
+            };
+            let page = Page {
+                limit: BATCH_SIZE,
+                after,
+            };
+            let found = messages::page(scope, &self.filter, page).await?;
+            self.next = found.ends_at.map(|last| Some(position(last)));
+            self.waiting = found.items;
+            self.waiting.reverse();
+        }
+        self.write(scope, &mut csv).await?;
+        Ok(Some(csv))
+    }
+
+    /// Writes some recipients of the next messages.
+    async fn write(&mut self, scope: &Scope<'_>, csv: &mut String) -> Result<(), Error> {
+        let mut rows = 0;
+        while rows < RECIPIENTS_BATCH_SIZE
+            && let Some(message) = self.waiting.pop()
+        {
+            let until = self.written + RECIPIENTS_BATCH_SIZE;
+            let found = recipients::some(scope, &message, self.written, until).await?;
+            for one in &found {
+                self.push(csv, &message, one);
+            }
+            rows += found.len();
+            self.written = 0;
+            if found.len() == RECIPIENTS_BATCH_SIZE {
+                self.written = until;
+                self.waiting.push(message);
+            }
+        }
+        Ok(())
+    }
+
+    /// Appends a row, if the filter names the recipient.
+    fn push(&self, csv: &mut String, message: &Message, one: &RecipientState) {
+        let is_status = self
+            .filter
+            .delivery_status
+            .is_none_or(|status| status.as_str() == one.delivery_status);
+        if !is_status
+            || self
+                .filter
+                .recipient
+                .is_some_and(|wanted| wanted != one.recipient)
+        {
+            return;
+        }
+        push_plain(csv, message.id);
+        csv.push(',');
+        csv.push_str(&lagos_time(message.created_at_ms));
+        for text in [
+            message.sender.as_str(),
+            message.gateway.as_str(),
+            message.customer_reference.as_deref().unwrap_or_default(),
+        ] {
+            csv.push(',');
+            push_text(csv, text);
+        }
+        csv.push(',');
+        push_plain(csv, one.recipient);
+        for text in [
+            one.network.as_str(),
+            one.delivery_status,
+            one.error_code.as_deref().unwrap_or_default(),
+        ] {
+            csv.push(',');
+            push_text(csv, text);
+        }
+        csv.push(',');
+        push_plain(csv, one.pages);
+        csv.push(',');
+        push_plain(csv, one.cost);
+        csv.push(',');
+        push_plain(csv, one.refunded);
+        csv.push(',');
+        csv.push_str(&one.submitted_at_ms.map(lagos_time).unwrap_or_default());
+        csv.push(',');
+        csv.push_str(&lagos_time(one.updated_at_ms));
+        csv.push_str(ROW_END);
+    }
+}
+
+impl WalletExport {
+    pub(crate) fn new(account: AccountId, filter: WalletFilter) -> Self {
+        Self {
+            filter,
+            account,
+            next: Some(None),
+            has_head: false,
+        }
+    }
+
+    /// The next rows, or `None` at the end.
+    pub(crate) async fn next(&mut self, scope: &Scope<'_>) -> Result<Option<String>, Error> {
+        let mut csv = String::new();
+        if !self.has_head {
+            self.has_head = true;
+            csv.push_str(WALLET_HEAD);
+        }
+        let Some(after) = self.next.take() else {
+            return Ok((!csv.is_empty()).then_some(csv));
+        };
+        let page = Page {
+            limit: BATCH_SIZE,
+            after,
+        };
+        let found = wallet::page(scope, self.account, &self.filter, page).await?;
+        self.next = found.ends_at.map(Some);
+        for entry in &found.items {
+            push_entry(&mut csv, entry);
+        }
+        Ok(Some(csv))
+    }
+}
+
+fn position(message: MessageId) -> Position {
+    Position {
+        id: message.number(),
+        place: 0,
+    }
+}
+
+fn push_entry(csv: &mut String, entry: &WalletEntry) {
+    push_text(csv, &entry.id);
+    csv.push(',');
+    csv.push_str(&lagos_time(entry.at_ms));
+    csv.push(',');
+    csv.push_str(entry.kind.as_str());
+    csv.push(',');
+    push_plain(csv, entry.amount);
+    csv.push(',');
+    csv.push_str(entry.component.as_str());
+    csv.push(',');
+    push_plain(csv, entry.balance_after);
+    csv.push(',');
+    csv.push_str(&entry.message.map(|id| id.to_string()).unwrap_or_default());
+    csv.push(',');
+    csv.push_str(&entry.recipient.map(|to| to.to_string()).unwrap_or_default());
+    csv.push(',');
+    push_text(csv, entry.reference.as_deref().unwrap_or_default());
+    csv.push_str(ROW_END);
+}

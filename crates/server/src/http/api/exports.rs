@@ -1,0 +1,123 @@
+//! `GET /exports/recipients.csv` and `/exports/wallet.csv`: rows as they are read, so that an export of any length takes
+//! little memory (docs/spec/finding.md, section 7).
+
+use crate::http::extract::call::Listing;
+use crate::http::respond::envelope::text;
+use axum::body::{Body, Bytes};
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use engine::Export;
+use hyper::body::{Body as HttpBody, Frame};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// Exports the recipients of messages.
+pub(crate) async fn recipients(listing: Listing) -> Response {
+    let fields = match listing.fields() {
+        Ok(fields) => fields,
+        Err(refusal) => return listing.call.refuse(refusal),
+    };
+    let export = listing
+        .call
+        .admission
+        .finding()
+        .export_recipients(&fields.filter);
+    let name = text("attachment; filename=\"recipients.csv\"");
+    respond(listing, export, name).await
+}
+
+/// Exports the entries of the wallet.
+pub(crate) async fn wallet(listing: Listing) -> Response {
+    let fields = match listing.fields() {
+        Ok(fields) => fields,
+        Err(refusal) => return listing.call.refuse(refusal),
+    };
+    let export = listing
+        .call
+        .admission
+        .finding()
+        .export_wallet(&fields.filter);
+    let name = text("attachment; filename=\"wallet.csv\"");
+    respond(listing, export, name).await
+}
+
+/// Reads the first rows before the answer begins, as a failure can be answered until then.
+async fn respond(
+    listing: Listing,
+    export: Result<Export, domain::Refusal>,
+    name: HeaderValue,
+) -> Response {
+    let mut export = match export {
+        Ok(export) => export,
+        Err(refusal) => return listing.call.refuse(refusal),
+    };
+    let first = match export.next().await {
+        Ok(first) => first.unwrap_or_default(),
+        Err(error) => return listing.call.refuse(error),
+    };
+    let headers = [
+        (header::CONTENT_TYPE, text("text/csv; charset=utf-8")),
+        (header::CONTENT_DISPOSITION, name),
+    ];
+    let body = Body::new(Rows::new(first, export));
+    listing.call.with_headers((headers, body).into_response())
+}
+
+/// The future of the next rows, with the export.
+type Next = Pin<Box<dyn Future<Output = (Export, Result<Option<String>, engine::Error>)> + Send>>;
+
+/// The rows of an export as a body. The next are read once the ones before were taken.
+struct Rows {
+    first: Option<String>,
+    next: Option<Next>,
+}
+
+impl Rows {
+    fn new(first: String, export: Export) -> Self {
+        Self {
+            first: Some(first),
+            next: Some(Self::read(export)),
+        }
+    }
+
+    fn read(mut export: Export) -> Next {
+        Box::pin(async move {
+            let rows = export.next().await;
+            (export, rows)
+        })
+    }
+}
+
+impl HttpBody for Rows {
+    type Data = Bytes;
+    type Error = engine::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, engine::Error>>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Some(Ok(Frame::data(first.into()))));
+        }
+        let Some(next) = self.next.as_mut() else {
+            return Poll::Ready(None);
+        };
+        let Poll::Ready((export, rows)) = next.as_mut().poll(context) else {
+            return Poll::Pending;
+        };
+        match rows {
+            Ok(Some(rows)) => {
+                self.next = Some(Self::read(export));
+                Poll::Ready(Some(Ok(Frame::data(rows.into()))))
+            }
+            Ok(None) => {
+                self.next = None;
+                Poll::Ready(None)
+            }
+            Err(error) => {
+                self.next = None;
+                Poll::Ready(Some(Err(error)))
+            }
+        }
+    }
+}
