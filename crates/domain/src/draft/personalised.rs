@@ -1,4 +1,4 @@
-//! Checks the rows of a personalised send, and returns a draft or the first refusal.
+//! The check of the rows of a personalised send: it returns a draft or the first refusal.
 //!
 //! The checks have the same order as the checks of an ordinary send. The text of each row is
 //! rendered, prepared and checked by itself. One refusal covers the faults of all rows (API-2020).

@@ -38,7 +38,7 @@ pub enum Answered {
 pub(crate) struct PendingKey {
     pub(crate) request: KeyedRequest,
     pub(crate) write: WriteBody,
-    /// Keeps the key in use until it is dropped.
+    /// The key stays in use until this value is dropped.
     pub(crate) _claim: KeyClaim,
 }
 
