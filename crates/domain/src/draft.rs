@@ -2,6 +2,7 @@
 
 mod classes;
 mod fields;
+mod otp;
 mod send;
 mod texts;
 
@@ -11,6 +12,7 @@ pub use fields::{Customer, MAX_REFERENCE_CHARACTERS, SendFields};
 pub(crate) mod personalised;
 mod quote;
 
+pub use otp::draft_otp;
 pub use personalised::{PersonalisedDraft, PersonalisedRecipient, draft_personalised};
 pub use quote::{NetworkCost, OTHER_NETWORK, Quote};
 pub use send::{Adjustments, Draft, Fingerprint, draft};

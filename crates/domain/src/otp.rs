@@ -12,7 +12,8 @@ mod verify;
 pub use code::{Code, CodeKind, GivenCode};
 pub use id::OtpId;
 pub use limits::{MAX_RESENDS, RESEND_INTERVAL_MS, Resends, WINDOW_MS, check_number, check_resend};
-pub use text::{DEFAULT_BODY, check_body, masked_receipt, with_code};
+pub(crate) use text::example_of;
+pub use text::{DEFAULT_BODY, NewOtp, OtpMessage, OtpText, check_body, masked_receipt, with_code};
 pub use verify::{OtpState, Reason, Verification, Verified, check_cancel};
 
 use crate::refusal::Refusal;

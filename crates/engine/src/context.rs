@@ -63,6 +63,8 @@ pub(crate) struct Context {
     pub(crate) holds: HeldAccounts,
     pub(crate) follower: tokio::sync::Mutex<ClockFollower>,
     pub(crate) message_ids: random::MessageIds,
+    /// The key from which the codes of one-time passwords are derived.
+    pub(crate) otp_key: Vec<u8>,
     pub(crate) callbacks: Arc<dyn CallbackSink>,
     pub(crate) commit_share: Arc<CommitShare>,
 }

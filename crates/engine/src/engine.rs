@@ -2,6 +2,7 @@
 
 mod admission;
 mod finding;
+pub mod otp;
 mod reload;
 mod report;
 mod request;
@@ -34,7 +35,7 @@ use crate::dispatch::report::ReportSink;
 use crate::error::StartError;
 use crate::notify::Callbacks;
 use crate::operators::{Actor, Operations};
-use crate::settings::Settings;
+use crate::settings::{CarrierSettings, Settings};
 use crate::settle;
 use admission::Stages;
 use arc_swap::ArcSwap;
@@ -93,6 +94,16 @@ fn node_number(random: &random::Random) -> NodeId {
     NodeId(i64::try_from(random.number() >> 2).unwrap_or(0).max(1))
 }
 
+/// Returns the carriers of the configuration, and the one of the sandbox.
+fn carriers(settings: Vec<CarrierSettings>) -> Vec<Arc<Carrier>> {
+    let named = settings.into_iter().map(|settings| {
+        let name = settings.name.as_str().into();
+        Carrier::new(name, Some(settings))
+    });
+    let sandbox = Carrier::new(SANDBOX.into(), None);
+    named.chain([sandbox]).map(Arc::new).collect()
+}
+
 impl Engine {
     /// Recovers the claims of a previous process, binds to the carriers and starts all tasks.
     pub async fn start(
@@ -113,19 +124,15 @@ impl Engine {
         let callbacks =
             Callbacks::start(store.clone(), node, calling, system.clone(), revision).await?;
         let numbers = random::Numbers::new(system.clock.now_ms(), &system.random);
-        let sandbox = Arc::new(Carrier::new(SANDBOX.into(), None));
-        let named = settings
-            .carriers
-            .into_iter()
-            .map(|carrier| Arc::new(Carrier::new(carrier.name.as_str().into(), Some(carrier))));
         let context = Arc::new(Context {
             live: ArcSwap::from_pointee(Live {
                 plan: Plan::new(settings.rules, numbers),
-                carriers: named.chain([sandbox]).collect(),
+                carriers: carriers(settings.carriers),
                 limits: settings.limits,
                 retention: settings.retention,
             }),
             message_ids: random::MessageIds::new(&system.random),
+            otp_key: store.otps().server_key(system.random.bytes()).await?,
             commit_share: Arc::default(),
             callbacks: Arc::new(callbacks.clone()),
             nodes,

@@ -38,6 +38,7 @@ pub use context::random::Random;
 pub use context::system::System;
 pub use database::Outage;
 pub use domain::rate::Rate;
+pub use engine::otp;
 pub use engine::{
     Admission, Credentials, Engine, Export, Finding, NotAdmitted, PageFields, Purpose, Quoted,
     Reloaded, Report, SendRequest,

@@ -65,6 +65,8 @@ pub struct Limits {
     pub unknown_tokens_per_minute: u32,
     /// Maximum number of sends in the accept queue.
     pub accept_queue: usize,
+    /// Maximum number of messages with one-time passwords of an account to one number in an hour.
+    pub otp_per_number: u32,
     /// The time for which the answer of an idempotency key is kept, milliseconds.
     pub idempotency_window_ms: i64,
     /// The limits of the sandbox.

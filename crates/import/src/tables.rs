@@ -7,7 +7,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 20] = [
+pub(super) const TABLES: [Table; 22] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -158,6 +158,7 @@ pub(super) const TABLES: [Table; 20] = [
             ("two_legs", Bool),
             ("sender", Text),
             ("body", Text),
+            ("otp_id", Bytes),
             ("callback_url", Text),
             ("customer_reference", Text),
             ("cost", Int),
@@ -189,6 +190,39 @@ pub(super) const TABLES: [Table; 20] = [
             ("recipient", Int),
             ("customer_reference", Text),
         ],
+        chunk: CHUNK,
+    },
+    Table {
+        name: "otps",
+        bucketed: Bucketed::ByAccount,
+        key: 1,
+        columns: &[
+            ("otp_id", Bytes),
+            ("account_id", Int),
+            ("sandbox", Bool),
+            ("recipient", Int),
+            ("message_id", Bytes),
+            ("kind", Text),
+            ("length", Int),
+            ("created_at_ms", Int),
+            ("expires_at_ms", Int),
+            ("max_attempts", Int),
+            ("wrong_attempts", Int),
+            ("verified", Bool),
+            ("cancelled", Bool),
+            ("sent_at_ms", Text),
+            ("sender", Text),
+            ("body", Text),
+            ("callback_url", Text),
+            ("customer_reference", Text),
+        ],
+        chunk: CHUNK,
+    },
+    Table {
+        name: "server_keys",
+        bucketed: Bucketed::No,
+        key: 1,
+        columns: &[("name", Text), ("key", Bytes)],
         chunk: CHUNK,
     },
     Table {

@@ -21,7 +21,7 @@ pub use extract::body::{BodyLimits, read_send};
 pub use respond::codes::Codes;
 pub use serve::{ConnectionLimits, serve};
 
-use api::{account, balance, exports, messages, quote, reports, send, senders, usage, wallet};
+use api::{account, balance, exports, messages, otp, quote, reports, send, senders, usage, wallet};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::Redirect;
@@ -87,6 +87,11 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
             &at("/sms/personalised/quote"),
             post(quote::quote_personalised),
         )
+        .route(&at("/otp"), post(otp::create))
+        .route(&at("/otp/{otp_id}"), get(otp::read))
+        .route(&at("/otp/{otp_id}/verify"), post(otp::verify))
+        .route(&at("/otp/{otp_id}/resend"), post(otp::resend))
+        .route(&at("/otp/{otp_id}/cancel"), post(otp::cancel))
         .route(&at("/balance"), get(balance::balance))
         .route(&at("/balance/get"), get(balance::balance))
         .route(&at("/delivery-reports"), get(reports::report))

@@ -16,6 +16,7 @@ mod lists;
 mod messages;
 pub mod moving;
 mod operators;
+mod otps;
 mod outbox;
 mod rows;
 mod schema;
@@ -50,6 +51,7 @@ pub use moving::Standing;
 pub use operators::audit::{Audit, AuditEntry, By};
 pub use operators::content::{ContentRule, ContentRules};
 pub use operators::settings::Settings;
+pub use otps::{Otp, Otps};
 pub use outbox::{
     AttemptOutcome, Attempted, Attempts, CALLBACK_STATES, Callback, CallbackAttempt,
     CallbackSecret, CallbackSecrets, DeadCallbacks, DeadOrigin, DeadOriginKey, DueOrigins,

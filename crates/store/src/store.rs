@@ -20,6 +20,7 @@ use crate::moving::{self, Standing};
 use crate::operators::audit::Audit;
 use crate::operators::content::ContentRules;
 use crate::operators::settings::Settings;
+use crate::otps::Otps;
 use crate::outbox::{Attempts, CallbackSecrets, DeadCallbacks, Outbox};
 use crate::schema::SCHEMA;
 use crate::upkeep::Upkeep;
@@ -160,6 +161,11 @@ impl Store {
     /// Returns the accounts.
     pub fn accounts(&self) -> Accounts<'_> {
         Accounts { db: &self.db }
+    }
+
+    /// Returns the one-time passwords.
+    pub fn otps(&self) -> Otps<'_> {
+        Otps { db: &self.db }
     }
 
     /// Returns the tokens of accounts.

@@ -112,6 +112,7 @@ impl PersonalisedDraft {
             sender: self.sender,
             text: Text::from_stored(String::new()),
             texts: Some(Arc::new(texts)),
+            otp: None,
             recipients,
             invalid: self.invalid,
             invalid_count: self.invalid_count,

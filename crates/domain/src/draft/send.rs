@@ -9,6 +9,7 @@ use crate::ids::AccountId;
 use crate::money::Money;
 use crate::number;
 use crate::number::recipient::Recipient;
+use crate::otp::OtpMessage;
 use crate::prohibited::Prohibited;
 use crate::refusal::Refusal;
 use crate::text;
@@ -31,6 +32,8 @@ pub struct Draft {
     pub text: Text,
     /// The texts of a personalised message, whose recipients have no text in common.
     pub texts: Option<Arc<RecipientTexts>>,
+    /// The one-time password of the message, whose text has a place for the code.
+    pub otp: Option<OtpMessage>,
     /// All recipients, in the order of the request.
     pub recipients: Vec<Recipient>,
     /// The first list entries that are not valid recipients.
@@ -135,6 +138,7 @@ pub fn draft(
         due_at_ms,
         validity_s,
         texts: None,
+        otp: None,
         classes,
         recipients: list.valid,
         invalid: list.invalid,

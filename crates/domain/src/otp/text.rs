@@ -1,6 +1,7 @@
 //! The text of a one-time password. The code is inserted when the message is submitted.
 
-use super::code::Code;
+use super::code::{Code, CodeKind};
+use super::id::OtpId;
 use crate::refusal::Refusal;
 use crate::text::Text;
 
@@ -10,6 +11,46 @@ pub const DEFAULT_BODY: &str = "{code} is your verification code. Do not share i
 const PLACEHOLDER: &str = "{code}";
 /// The label of a receipt's last field, which repeats the begin of the text.
 const RECEIPT_TEXT: &str = "text:";
+
+/// The code of a message: its text has a place for it until it is submitted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct OtpText {
+    /// The one-time password.
+    pub id: OtpId,
+    /// The characters of the code.
+    pub kind: CodeKind,
+    /// The number of its characters.
+    pub length: u32,
+}
+
+impl OtpText {
+    /// Derives the code.
+    pub fn code(&self, server_key: &[u8]) -> Code {
+        Code::derive(server_key, self.id, self.kind, self.length)
+    }
+}
+
+/// The message of a one-time password.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct OtpMessage {
+    /// The code of its text.
+    pub text: OtpText,
+    /// The first message makes the one-time password. `None` for one that is sent again.
+    pub first: Option<NewOtp>,
+    /// The moment from which the code is not good, Unix milliseconds.
+    pub expires_at_ms: i64,
+    /// The fingerprint of the message, which no other message has.
+    pub fingerprint: [u8; 16],
+    /// Messages of the account to the number in an hour.
+    pub number_limit: u32,
+}
+
+/// The limits of a new one-time password.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct NewOtp {
+    /// Wrong codes after which it fails.
+    pub max_attempts: u32,
+}
 
 /// Refuses a body without `{code}`. Other braces are sent unchanged.
 pub fn check_body(body: &str) -> Result<(), Refusal> {
@@ -29,6 +70,11 @@ pub fn with_code(template: &Text, code: &Code) -> Text {
     Text::from_stored(template.as_str().replace(PLACEHOLDER, code.as_str()))
 }
 
+/// A body with an example in the place of the code.
+pub(crate) fn example_of(body: &str, length: u32) -> String {
+    body.replace(PLACEHOLDER, &"0".repeat(length as usize))
+}
+
 /// Returns a receipt without its repeated text, which contains the code.
 pub fn masked_receipt(receipt: &str) -> String {
     let found = receipt
@@ -46,7 +92,6 @@ pub fn masked_receipt(receipt: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::otp::{CodeKind, OtpId};
     use crate::text::Alphabet;
     use proptest::prelude::*;
 

@@ -185,7 +185,11 @@ fn dispatch(context: &Arc<Context>, live: &Live, draft: &Draft, batches: Vec<Bat
             body,
         })
     };
-    let shared = with_body(Body::Shared(draft.text.as_str().to_owned()));
+    let text = draft.text.as_str().to_owned();
+    let shared = with_body(match &draft.otp {
+        Some(otp) => Body::OneTimePassword(text, otp.text),
+        None => Body::Shared(text),
+    });
     for batch in batches {
         if batch.state == QueueState::Claimed(context.node)
             && let Some(carrier) = live.carrier(&batch.carrier)

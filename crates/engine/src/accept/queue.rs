@@ -202,6 +202,7 @@ mod tests {
             due_at_ms: None,
             texts: None,
             validity_s: None,
+            otp: None,
             callback_url: None,
             customer_reference: None,
             fingerprint: Fingerprint::default(),

@@ -436,7 +436,7 @@ mod tests {
             }),
             ..campaign(1, 1)
         };
-        let pages = Pages::new(&claimed, "", Some(1_000)).unwrap();
+        let pages = Pages::new(&claimed, b"key", "", Some(1_000)).unwrap();
         assert_eq!(pages.count(), 2);
         let mut in_flight = InFlight::default();
         in_flight.take(claimed, pages, true);
@@ -491,7 +491,7 @@ mod tests {
         let mut in_flight = InFlight::default();
         for id in ids {
             let claimed = campaign(id, recipients);
-            let pages = Pages::new(&claimed, "", Some(1_000)).unwrap();
+            let pages = Pages::new(&claimed, b"key", "", Some(1_000)).unwrap();
             in_flight.take(claimed, pages, true);
         }
         in_flight

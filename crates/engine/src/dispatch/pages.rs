@@ -1,6 +1,7 @@
 //! Encodes the pages of a batch as `submit_sm`.
 
 use bytes::Bytes;
+use domain::otp::with_code;
 use domain::{Alphabet, Recipient, Text};
 use smpp::{Address, SubmitSm, esm_class};
 use store::{Body, Claimed};
@@ -69,6 +70,7 @@ impl Pages {
     /// if a recipient has no text.
     pub(crate) fn new(
         claimed: &Claimed,
+        otp_key: &[u8],
         service_type: &str,
         validity_ms: Option<i64>,
     ) -> Option<Self> {
@@ -87,6 +89,10 @@ impl Pages {
         };
         let texts = match &content.body {
             Body::Shared(text) => Texts::Shared(encode(text)),
+            Body::OneTimePassword(template, otp) => {
+                let template = Text::from_stored(template.clone());
+                Texts::Shared(encode(with_code(&template, &otp.code(otp_key)).as_str()))
+            }
             Body::Personalised(own) => {
                 let recipients = batch.recipients.iter();
                 let texts = recipients.map(|recipient| Some(encode(own.get(recipient)?)));

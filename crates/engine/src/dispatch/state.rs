@@ -60,7 +60,7 @@ impl State {
         let service_type = settings.map_or("", |settings| settings.service_type.as_str());
         let sends_validity = settings.is_none_or(|settings| settings.send_validity);
         let validity_ms = sends_validity.then_some(validity_ms);
-        let pages = Pages::new(&claimed, service_type, validity_ms);
+        let pages = Pages::new(&claimed, &self.context.otp_key, service_type, validity_ms);
         let is_late = now_ms >= batch.expires_at_ms;
         let ended = match &pages {
             None => Some(without_text as fn() -> Decision),

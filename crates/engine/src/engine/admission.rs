@@ -160,6 +160,11 @@ impl Stages {
 }
 
 impl Admission {
+    /// The context of the engine.
+    pub(super) fn context(&self) -> &Context {
+        &self.stages.context
+    }
+
     /// Returns the caller.
     pub fn caller(&self) -> &Arc<Caller> {
         &self.caller

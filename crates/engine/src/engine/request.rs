@@ -1,6 +1,7 @@
 //! The request of a send: one text for all recipients, or a text for each.
 
 use domain::idempotency::{self, Operation, RequestFingerprint};
+use domain::otp::OtpMessage;
 use domain::personalised::Rows;
 use domain::schedule::SendTimes;
 use domain::{Customer, Draft, Environment, Prohibited, Quote, Refusal, Rulebook, SendFields};
@@ -15,6 +16,18 @@ pub enum SendRequest {
     Shared(SendFields),
     /// A text for each recipient.
     Personalised(SendFields, Rows),
+    /// The message of a one-time password.
+    Otp(OtpSend),
+}
+
+/// The message of a one-time password.
+pub struct OtpSend {
+    /// The fields of its send. The body has a place for the code.
+    pub(super) fields: SendFields,
+    /// The code, and its limits if it is new.
+    pub(super) message: OtpMessage,
+    /// The meaning of the request for its idempotency key.
+    pub(super) meaning: Option<RequestFingerprint>,
 }
 
 impl SendRequest {
@@ -31,6 +44,7 @@ impl SendRequest {
             Self::Shared(fields) => {
                 idempotency::of_send(operation, fields, times, environment, max_recipients)
             }
+            Self::Otp(otp) => otp.meaning,
             Self::Personalised(fields, rows) => run_blocking(rows.len(), || {
                 idempotency::of_personalised(fields, rows, times, environment, max_recipients)
             }),
@@ -39,7 +53,9 @@ impl SendRequest {
 
     /// Parses the times of the request.
     fn times(&self) -> Result<SendTimes, Refusal> {
-        let (Self::Shared(fields) | Self::Personalised(fields, _)) = self;
+        let (Self::Shared(fields)
+        | Self::Personalised(fields, _)
+        | Self::Otp(OtpSend { fields, .. })) = self;
         SendTimes::parse(fields.send_at.as_deref(), fields.validity.as_deref())
     }
 
@@ -56,6 +72,15 @@ impl SendRequest {
             Self::Shared(fields) => {
                 domain::draft(fields, customer, environment, rules, prohibited, now_ms)
             }
+            Self::Otp(otp) => domain::draft_otp(
+                &otp.fields,
+                otp.message,
+                customer,
+                environment,
+                rules,
+                prohibited,
+                now_ms,
+            ),
             Self::Personalised(fields, rows) => run_blocking(rows.len(), || {
                 let draft = domain::draft_personalised(
                     fields,
@@ -86,6 +111,11 @@ impl SendRequest {
                 let draft =
                     domain::draft(fields, customer, environment, rules, prohibited, now_ms)?;
                 let quote = Quote::of(&draft, &body, rules);
+                Ok((draft, quote))
+            }
+            otp @ Self::Otp(_) => {
+                let draft = otp.draft(customer, environment, rules, prohibited, now_ms)?;
+                let quote = Quote::of(&draft, draft.text.as_str(), rules);
                 Ok((draft, quote))
             }
             Self::Personalised(fields, rows) => run_blocking(rows.len(), || {

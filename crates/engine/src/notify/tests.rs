@@ -249,6 +249,11 @@ fn by() -> By {
     }
 }
 
+/// So many recipients with adjacent numbers.
+fn recipients(count: u64) -> impl Iterator<Item = Recipient> {
+    (0..count).map(|at| Recipient::from_digits(2_348_031_234_567 + at))
+}
+
 impl Kit {
     async fn start() -> Self {
         Self::with(true, Timeouts::default()).await
@@ -312,8 +317,7 @@ impl Kit {
         count: u64,
         callback_room: CallbackRoom,
     ) -> Vec<Callback> {
-        let recipients = (0..count).map(|at| Recipient::from_digits(2_348_031_234_567 + at));
-        let recipients: Vec<Recipient> = recipients.collect();
+        let recipients: Vec<Recipient> = recipients(count).collect();
         let number = self.messages.fetch_add(1, Ordering::Relaxed);
         let id = MessageId::new(NOW, [number; 10]);
         let draft = Draft {
@@ -333,6 +337,7 @@ impl Kit {
             due_at_ms: None,
             texts: None,
             validity_s: None,
+            otp: None,
             callback_url: Some(url.into()),
             customer_reference: Some("order 7".into()),
             fingerprint: [number; 16],

@@ -43,6 +43,7 @@ pub(crate) fn settings(state: &mut State) -> Settings {
             concurrency: 16,
         },
         limits: Limits {
+            otp_per_number: 5,
             sends_per_minute: 10_000,
             reports_per_minute: 10_000,
             reads_per_minute: 10_000,

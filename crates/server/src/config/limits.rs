@@ -49,6 +49,7 @@ impl LimitsSection {
                 reads_per_minute: count("reads_per_minute", MAX_COUNT),
                 unknown_tokens_per_minute: count("unknown_tokens_per_minute", MAX_COUNT),
                 accept_queue: as_usize(count("accept_queue", MAX_COUNT)),
+                otp_per_number: count("otp_per_number", MAX_COUNT),
                 idempotency_window_ms: millis(window.unwrap_or_default()),
                 sandbox,
             },

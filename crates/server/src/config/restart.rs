@@ -100,6 +100,7 @@ fn keep_limits(kept: &mut Kept, limits: &mut LimitsSection, running: &LimitsSect
                 reads_per_minute: _,
                 unknown_tokens_per_minute: _,
                 accept_queue,
+                otp_per_number: _,
                 idempotency_window_ms: _,
                 sandbox: _,
             },

@@ -5,6 +5,7 @@ pub(super) mod balance;
 pub(super) mod exports;
 pub(super) mod list;
 pub(super) mod messages;
+pub(super) mod otp;
 pub(super) mod quote;
 pub(super) mod reports;
 pub(super) mod send;

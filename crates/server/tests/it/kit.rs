@@ -18,6 +18,7 @@ use smpp::simulator::{Script, Smsc};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -433,6 +434,11 @@ impl Ogene {
         let lines = held.stdin.as_mut().expect("a pipe");
         lines.write_all(line.as_bytes()).expect("it reads");
         Held(held)
+    }
+
+    /// Returns the directory of the embedded database.
+    pub(crate) fn data_dir(&self) -> &Path {
+        &self.config.data_dir
     }
 
     /// Runs SQL beside the service, as an operator does; gives what it prints.

@@ -39,6 +39,8 @@ mod logs;
 #[cfg(test)]
 mod odd_carriers;
 #[cfg(test)]
+mod otp;
+#[cfg(test)]
 mod outcomes;
 #[cfg(test)]
 mod personalised;

@@ -61,6 +61,7 @@ fn message(ogene: &Ogene, store: &Store, at_ms: i64) -> NewMessage {
         due_at_ms: None,
         texts: None,
         validity_s: None,
+        otp: None,
         callback_url: None,
         customer_reference: None,
         fingerprint: [7; 16],

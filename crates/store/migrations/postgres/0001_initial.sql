@@ -130,7 +130,7 @@ for each row execute function refuse_change();
 -- Messages
 
 -- The accepted sends. `recipients` is a packed list. `paid_from` names the wallet components that paid, and their
--- shares where there are several. A receiver that answers 410 sets `callbacks_ended`; no other column changes.
+-- shares where there are several. `otp_id` is not null in a one-time password. A receiver that answers 410 sets `callbacks_ended`; no other column changes.
 -- `due_at_ms` is null in a message that is due when it is accepted; its id tells when that was.
 create table messages (
     account_id bigint not null,
@@ -146,6 +146,7 @@ create table messages (
     recipients bytea not null,
     paid_from text not null,
     body text,
+    otp_id bytea,
     gateway text not null,
     sender text not null,
     callback_url text,
@@ -201,6 +202,39 @@ create table idempotency_keys (
     primary key (bucket, account_id, sandbox, key)
 );
 create index idempotency_keys_by_time on idempotency_keys (bucket, kept_at_ms);
+
+-- The one-time passwords. The code is nowhere: it is derived from a server key and `otp_id`. `sent_at_ms` lists the times
+-- of its messages, `message_id` is the last of them, and `body` has a place for the code.
+create table otps (
+    bucket smallint not null,
+    otp_id bytea not null,
+    account_id bigint not null,
+    sandbox boolean not null,
+    recipient bigint not null,
+    message_id bytea not null,
+    kind text not null,
+    length bigint not null,
+    created_at_ms bigint not null,
+    expires_at_ms bigint not null,
+    max_attempts bigint not null,
+    wrong_attempts bigint not null,
+    verified boolean not null,
+    cancelled boolean not null,
+    sent_at_ms text not null,
+    sender text not null,
+    body text not null,
+    callback_url text,
+    customer_reference text,
+    primary key (bucket, otp_id)
+);
+create index otps_by_number on otps (bucket, account_id, recipient, created_at_ms);
+create index otps_by_time on otps (bucket, created_at_ms);
+
+-- The keys of the server, made at random when they are first needed.
+create table server_keys (
+    name text not null primary key,
+    key bytea not null
+);
 
 -- Batches
 

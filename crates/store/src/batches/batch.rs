@@ -1,6 +1,7 @@
 //! A batch, its content, and its progress.
 
 use crate::rows::{holder, node};
+use domain::otp::OtpText;
 use domain::{
     AccountId, BatchId, Bucket, DeliveryStatus, Environment, Gateway, Leg, MessageId, Money,
     NodeId, Priority, Recipient,
@@ -125,6 +126,8 @@ pub enum Body {
     Shared(String),
     /// The texts of a personalised message, by recipient. A claim reads those of its batch.
     Personalised(HashMap<Recipient, String>),
+    /// The text of a one-time password, with a place for its code.
+    OneTimePassword(String, OtpText),
 }
 
 /// A claimed batch with its content.

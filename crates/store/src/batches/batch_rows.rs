@@ -3,11 +3,13 @@
 use super::batch::{Batch, BatchKind, Body, Claimed, Content, QueueState};
 use crate::rows::{due_at_ms, environment, id_bytes, message_id, named};
 use database::{Error, Result, Tx, bulk, by_whole_keys, value};
+use domain::otp::{CodeKind, OtpId, OtpText};
 use domain::{
     AccountId, BatchId, Bucket, Gateway, Leg, Money, Priority, Recipient, recipient_list,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use uuid::Uuid;
 
 /// Batches read in one claim at most.
 pub(super) const MAX_BATCHES: usize = 256;
@@ -210,6 +212,9 @@ pub(super) struct BatchRow {
     pub(super) gateway: String,
     pub(super) sender: String,
     pub(super) body: Option<String>,
+    pub(super) otp_id: Option<Vec<u8>>,
+    pub(super) otp_kind: Option<String>,
+    pub(super) otp_length: Option<i64>,
     pub(super) message_due_at_ms: Option<i64>,
     /// `true` if the account may not send.
     pub(super) is_held: bool,
@@ -238,6 +243,9 @@ database::from_row!(BatchRow {
     gateway,
     sender,
     body,
+    otp_id,
+    otp_kind,
+    otp_length,
     message_due_at_ms,
     is_held
 });
@@ -247,11 +255,13 @@ database::from_row!(BatchRow {
 macro_rules! select_batches {
     ($conditions:literal) => {
         concat!(
-            "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body,
-         m.due_at_ms as message_due_at_ms, not m.sandbox and exists (select 1 from holds h
+            "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.otp_id,
+         p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms,
+         not m.sandbox and exists (select 1 from holds h
              where h.account_id = m.account_id) as is_held
      from batches b
-     join messages m on m.bucket = b.bucket and m.message_id = b.message_id ",
+     join messages m on m.bucket = b.bucket and m.message_id = b.message_id
+     left join otps p on p.bucket = m.bucket and p.otp_id = m.otp_id ",
             $conditions
         )
     };
@@ -262,6 +272,10 @@ pub(super) use select_batches;
 impl BatchRow {
     pub(super) fn claimed(self) -> Result<Claimed> {
         let message = message_id(&self.message_id)?;
+        let otp = match (&self.otp_id, &self.otp_kind, self.otp_length) {
+            (Some(id), Some(kind), Some(length)) => Some(otp_text(id, kind, length)?),
+            _ => None,
+        };
         let batch = Batch {
             bucket: Bucket(self.bucket.into()),
             carrier: self.carrier.into(),
@@ -289,13 +303,30 @@ impl BatchRow {
             environment: environment(self.sandbox),
             gateway: named(Gateway::from_name, &self.gateway)?,
             sender: self.sender,
-            body: self
-                .body
-                .map_or_else(|| Body::Personalised(HashMap::new()), Body::Shared),
+            body: body(self.body, otp),
         };
         Ok(Claimed {
             batch,
             content: Arc::new(content),
         })
     }
+}
+
+/// Returns the text of a message. A personalised one has none, and a claim reads its texts.
+fn body(body: Option<String>, otp: Option<OtpText>) -> Body {
+    match (body, otp) {
+        (Some(template), Some(otp)) => Body::OneTimePassword(template, otp),
+        (Some(text), None) => Body::Shared(text),
+        (None, _) => Body::Personalised(HashMap::new()),
+    }
+}
+
+fn otp_text(id: &[u8], kind: &str, length: i64) -> Result<OtpText> {
+    let id = Uuid::from_slice(id)
+        .map_err(|_| Error::Unreadable("the id of a one-time password".to_owned()))?;
+    Ok(OtpText {
+        id: OtpId(id),
+        kind: named(CodeKind::from_name, kind)?,
+        length: u32::try_from(length).unwrap_or(u32::MAX),
+    })
 }

@@ -9,6 +9,7 @@ use crate::buckets::Buckets;
 use crate::idempotency::{self as keys, KeptAnswer, KeyedRequest, NewAnswer, Place, StoredAnswer};
 use crate::messages::duplicates::{self, OpenWindows, Window};
 use crate::messages::recipient_texts;
+use crate::otps::{self, OtpChecks};
 use crate::rows::{id_bytes, paid_from};
 use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
 use database::{Change, Error, Result, Tx, bulk, query, value};
@@ -93,6 +94,7 @@ struct Decisions<'a> {
     opened: BTreeSet<Window>,
     /// The kept answers of the keys.
     known: BTreeMap<Place, KeptAnswer>,
+    otps: OtpChecks,
     /// The keys of messages that were accepted before in this group.
     used: BTreeSet<Place>,
     movements: BTreeMap<Owner, Movement>,
@@ -108,6 +110,10 @@ impl<'a> Decisions<'a> {
             Ok(Some(answer)) => return Ok(Accepted::Replay(answer)),
             Err(refusal) => return Ok(Accepted::No(refusal)),
         }
+        let (owner, now_ms) = (self.accept.owner(message), self.accept.now_ms);
+        if let Err(refusal) = self.otps.check(owner, &message.draft, now_ms) {
+            return Ok(Accepted::No(refusal));
+        }
         let window = self.accept.window(message);
         if !self.opened.contains(&window) {
             return Ok(Accepted::No(Refusal::Duplicate));
@@ -121,6 +127,7 @@ impl<'a> Decisions<'a> {
             (Purse::default(), Money::ZERO)
         };
         self.opened.remove(&window);
+        self.otps.note(owner, &message.draft, now_ms);
         self.used.extend(place);
         self.kept.push(Kept {
             message,
@@ -187,11 +194,14 @@ impl Change for Accept {
     type Output = Vec<Accepted>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<Accepted>> {
-        // A key is decided under the lock of its account's wallet, in the sandbox too.
+        // Keys and one-time passwords are decided under the lock of their account's wallet, in the
+        // sandbox too.
         let owners: BTreeSet<Owner> = self
             .messages
             .iter()
-            .filter(|message| is_live(message) || message.key.is_some())
+            .filter(|message| {
+                is_live(message) || message.key.is_some() || message.draft.otp.is_some()
+            })
             .map(|message| self.owner(message))
             .collect();
         let owners: Vec<Owner> = owners.into_iter().collect();
@@ -203,6 +213,7 @@ impl Change for Accept {
             wallets,
             opened: self.open_windows(tx).await?,
             known,
+            otps: self.otp_checks(tx).await?,
             used: BTreeSet::new(),
             movements: BTreeMap::new(),
             kept: Vec::with_capacity(self.messages.len()),
@@ -272,6 +283,16 @@ impl Accept {
         duplicates::open_windows(tx, &self.windows, &named, self.now_ms).await
     }
 
+    /// Reads what the checks of one-time passwords need.
+    async fn otp_checks(&self, tx: &mut Tx) -> Result<OtpChecks> {
+        let mut checks = OtpChecks::default();
+        for message in &self.messages {
+            let owner = self.owner(message);
+            checks.read(tx, owner, &message.draft, self.now_ms).await?;
+        }
+        Ok(checks)
+    }
+
     async fn charge(
         &self,
         tx: &mut Tx,
@@ -311,15 +332,16 @@ impl Accept {
             bulk(
                 "insert into messages (bucket, message_id, account_id, due_at_ms,
                  sandbox, gateway, refund_undelivered, two_legs, sender, body, callback_url,
-                     customer_reference, cost, page_count, paid_from, recipients)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
+                     customer_reference, cost, page_count, paid_from, recipients, otp_id)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+                 $17)",
                 "insert into messages (bucket, message_id, account_id, due_at_ms,
                  sandbox, gateway, refund_undelivered, two_legs, sender, body, callback_url,
-                     customer_reference, cost, page_count, paid_from, recipients)
+                     customer_reference, cost, page_count, paid_from, recipients, otp_id)
              select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[],
                  $5::boolean[], $6::text[], $7::boolean[], $8::boolean[], $9::text[],
                  $10::text[], $11::text[], $12::text[], $13::bigint[], $14::bigint[],
-                 $15::text[], $16::bytea[])",
+                 $15::text[], $16::bytea[], $17::bytea[])",
             )
             .rows(kept, |row| {
                 let Kept { message, drawn, .. } = row;
@@ -341,6 +363,7 @@ impl Accept {
                     value(draft.page_count),
                     value(paid_from(drawn)),
                     value(recipient_list::pack(&draft.recipients)),
+                    value(draft.otp.map(|otp| otp.text.id.0.as_bytes().to_vec())),
                 ]
             }),
         )
@@ -351,6 +374,8 @@ impl Accept {
                 let bucket = self.owner(message).0;
                 recipient_texts::insert(tx, bucket, message.id, texts).await?;
             }
+            let owner = self.owner(message);
+            otps::keep(tx, owner, message.id, &message.draft, self.now_ms).await?;
         }
         let work: Vec<&Batch> = kept.iter().flat_map(|kept| &kept.message.batches).collect();
         batch_rows::insert(tx, &work).await?;

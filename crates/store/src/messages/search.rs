@@ -61,7 +61,8 @@ pub struct MessageInfo {
     pub gateway: Gateway,
     /// The sender ID.
     pub sender: String,
-    /// The prepared text without suffix. It is empty once retention removed it.
+    /// The prepared text without suffix. It is empty once retention removed it, and in personalised
+    /// messages and one-time passwords.
     pub body: String,
     /// The caller's own reference.
     pub customer_reference: Option<String>,
@@ -218,14 +219,16 @@ impl Search<'_> {
     /// Returns messages by their ids, in no order. Missing ones are left out.
     pub async fn infos(self, keys: &[(AccountId, MessageId)]) -> Result<Vec<MessageInfo>> {
         let find = bulk(
-            "select message_id, account_id, sandbox, due_at_ms, gateway, sender, body,
+            "select message_id, account_id, sandbox, due_at_ms, gateway, sender,
+                 case when otp_id is null then coalesce(body, '') else '' end as body,
                  customer_reference, cost, cast(page_count as bigint) as pages,
                      cast(length(recipients) as bigint) as octets
              from messages where bucket = $1 and message_id = $2 and account_id = $3
                  and length(recipients) > 0",
             "with v (bucket, message_id, account_id) as (select *
              from unnest($1::bigint[], $2::bytea[], $3::bigint[]))
-             select m.message_id, m.account_id, sandbox, due_at_ms, gateway, sender, body,
+             select m.message_id, m.account_id, sandbox, due_at_ms, gateway, sender,
+                 case when otp_id is null then coalesce(body, '') else '' end as body,
                  customer_reference, cost, cast(page_count as bigint) as pages,
                      cast(length(recipients) as bigint) as octets
              from v join messages m on m.bucket = v.bucket and m.message_id = v.message_id

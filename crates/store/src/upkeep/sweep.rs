@@ -7,6 +7,7 @@ use crate::deliveries::pending::PendingSettlement;
 use crate::deliveries::settle::{self, Planner, SettleContext, Settled};
 use crate::idempotency;
 use crate::messages::duplicates;
+use crate::otps;
 use crate::rows::id_bytes;
 use crate::upkeep::marks::{lower_marks, read_mark, write_mark};
 use database::{Change, Db, Result, Tx, locking, query};
@@ -236,7 +237,8 @@ impl Change for Tidy {
         .await?;
         let before_ms = self.answers_before_ms;
         let old = idempotency::remove_old(tx, self.bucket, before_ms, MAX_TIDIED).await?;
-        Ok(closed.max(old) >= MAX_TIDIED.unsigned_abs())
+        let otps = otps::remove_old(tx, self.bucket, self.now_ms, MAX_TIDIED).await?;
+        Ok(closed.max(old).max(otps) >= MAX_TIDIED.unsigned_abs())
     }
 }
 
@@ -258,9 +260,9 @@ impl Sweep<'_> {
         self.db.change(change).await
     }
 
-    /// Removes closed duplicate windows, old parked receipts and the answers of idempotency keys
-    /// that were kept before `answers_before_ms` of a bucket, in small steps. Returns `true` if
-    /// more remain.
+    /// Removes closed duplicate windows, old parked receipts, old one-time passwords and the answers
+    /// of idempotency keys that were kept before `answers_before_ms` of a bucket, in small steps.
+    /// Returns `true` if more remain.
     pub async fn tidy(self, bucket: Bucket, now_ms: i64, answers_before_ms: i64) -> Result<bool> {
         let tidy = Tidy {
             bucket,

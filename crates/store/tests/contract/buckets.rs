@@ -6,13 +6,14 @@ use std::collections::HashSet;
 use storekit::Kit;
 
 /// The tables that are distributed. All others are small, and whole wherever they are needed.
-const MESSAGE_TABLES: [&str; 13] = [
+const MESSAGE_TABLES: [&str; 14] = [
     "batches",
     "callback_attempts",
     "deliveries",
     "idempotency_keys",
     "ledger",
     "messages",
+    "otps",
     "outbox",
     "parked_receipts",
     "carrier_ids",

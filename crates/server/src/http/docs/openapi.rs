@@ -4,6 +4,7 @@ mod answers;
 mod draft;
 mod finding;
 mod operations;
+mod otp;
 mod parameters;
 mod personalised;
 mod portable;
@@ -77,6 +78,8 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
         .schemas_from_iter(personalised::schemas(installation))
         .schemas_from_iter(answers::schemas())
         .schemas_from_iter(finding::schemas())
+        .schemas_from_iter(otp::schemas())
+        .schemas_from_iter(otp::requests(installation))
         .security_scheme(
             BEARER,
             SecurityScheme::Http(
@@ -203,6 +206,11 @@ mod tests {
         /api/sandbox/v2/messages/{message_id} get
         /api/sandbox/v2/messages/{message_id}/recipients get
         /api/sandbox/v2/messages/{message_id}/recipients/{recipient} get
+        /api/sandbox/v2/otp post
+        /api/sandbox/v2/otp/{otp_id} get
+        /api/sandbox/v2/otp/{otp_id}/cancel post
+        /api/sandbox/v2/otp/{otp_id}/resend post
+        /api/sandbox/v2/otp/{otp_id}/verify post
         /api/sandbox/v2/sender-ids get
         /api/sandbox/v2/sms get post
         /api/sandbox/v2/sms/create get post
@@ -226,6 +234,11 @@ mod tests {
         /api/v2/messages/{message_id} get
         /api/v2/messages/{message_id}/recipients get
         /api/v2/messages/{message_id}/recipients/{recipient} get
+        /api/v2/otp post
+        /api/v2/otp/{otp_id} get
+        /api/v2/otp/{otp_id}/cancel post
+        /api/v2/otp/{otp_id}/resend post
+        /api/v2/otp/{otp_id}/verify post
         /api/v2/sender-ids get
         /api/v2/sms get post
         /api/v2/sms/create get post

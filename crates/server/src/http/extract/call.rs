@@ -3,6 +3,7 @@
 //! refuses a send before its body is read while the accept queue is full.
 
 use super::body::Expected;
+pub(crate) mod otp;
 pub(crate) mod personalised;
 
 use super::body::memory::BodyPermit;

@@ -4,6 +4,7 @@ mod bounds;
 
 pub(crate) use bounds::{Bounds, Exceeded};
 
+use domain::otp::OtpFields;
 use domain::personalised::Rows;
 use domain::{Refusal, SendFields, token};
 
@@ -29,8 +30,25 @@ pub(crate) enum Name {
     MessageId,
     Page,
     PerPage,
+    Length,
+    Kind,
+    ExpiresIn,
+    MaxAttempts,
+    Code,
     Unknown,
 }
+
+/// The names that a send does not read.
+const OF_OTHERS: [Name; 8] = [
+    Name::MessageId,
+    Name::Page,
+    Name::PerPage,
+    Name::Length,
+    Name::Kind,
+    Name::ExpiresIn,
+    Name::MaxAttempts,
+    Name::Code,
+];
 
 impl Name {
     /// The name as requests write it; white space before it is dropped.
@@ -51,6 +69,11 @@ impl Name {
             "message_id" => Self::MessageId,
             "page" => Self::Page,
             "per_page" => Self::PerPage,
+            "length" => Self::Length,
+            "kind" => Self::Kind,
+            "expires_in" => Self::ExpiresIn,
+            "max_attempts" => Self::MaxAttempts,
+            "code" => Self::Code,
             _ => Self::Unknown,
         }
     }
@@ -73,6 +96,11 @@ impl Name {
             Self::MessageId => "message_id",
             Self::Page => "page",
             Self::PerPage => "per_page",
+            Self::Length => "length",
+            Self::Kind => "kind",
+            Self::ExpiresIn => "expires_in",
+            Self::MaxAttempts => "max_attempts",
+            Self::Code => "code",
             Self::Unknown => "",
         }
     }
@@ -84,6 +112,9 @@ pub(crate) struct Fields {
     pub(crate) api_token: Option<String>,
     pub(crate) send: SendFields,
     pub(crate) report: ReportFields,
+    pub(crate) otp: OtpFields,
+    /// A code that is to be verified.
+    pub(crate) code: Option<String>,
     /// The rows of a personalised send.
     pub(crate) rows: Option<Rows>,
     /// The refusal of these rows, which ends the reading.
@@ -155,7 +186,7 @@ impl Fields {
 
     /// Where the value of a field is kept; nowhere for what is ignored.
     pub(crate) fn slot(&mut self, name: Name) -> Option<&mut Option<String>> {
-        let (send, report) = (&mut self.send, &mut self.report);
+        let (send, report, otp) = (&mut self.send, &mut self.report, &mut self.otp);
         Some(match name {
             Name::ApiToken => &mut self.api_token,
             Name::From => &mut send.from,
@@ -172,6 +203,11 @@ impl Fields {
             Name::MessageId => &mut report.message_id,
             Name::Page => &mut report.page,
             Name::PerPage => &mut report.per_page,
+            Name::Length => &mut otp.length,
+            Name::Kind => &mut otp.kind,
+            Name::ExpiresIn => &mut otp.expires_in,
+            Name::MaxAttempts => &mut otp.max_attempts,
+            Name::Code => &mut self.code,
             Name::Unknown => return None,
         })
     }
@@ -184,14 +220,11 @@ impl Fields {
         for name in query.send.ignored.drain(..) {
             self.ignore(&name);
         }
-        let (of_body, of_query) = (&self.report, &query.report);
-        let of_reports = [
-            (Name::MessageId, &of_body.message_id, &of_query.message_id),
-            (Name::Page, &of_body.page, &of_query.page),
-            (Name::PerPage, &of_body.per_page, &of_query.per_page),
-        ]
-        .map(|(name, body, query)| (body.is_some() || query.is_some()).then_some(name));
-        for name in of_reports.into_iter().flatten() {
+        let of_others = OF_OTHERS.map(|name| {
+            let given = |fields: &mut Self| fields.slot(name).is_some_and(|slot| slot.is_some());
+            (given(&mut self) || given(&mut query)).then_some(name)
+        });
+        for name in of_others.into_iter().flatten() {
             self.ignore(name.as_str());
         }
         let is_given =

@@ -540,6 +540,7 @@ impl Sending {
             due_at_ms: self.scheduled_ms,
             texts: None,
             validity_s: None,
+            otp: None,
             callback_url: self.callback_url.map(str::to_owned),
             customer_reference: Some("order-1".to_owned()),
             fingerprint,

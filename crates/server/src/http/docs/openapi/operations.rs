@@ -1,7 +1,7 @@
 //! Every operation: those of the interface, live and in the sandbox, their aliases and the legacy send.
 
 use super::draft::{COMMON, Draft, LIVE, SANDBOX, at_most, of_reads};
-use super::{answers, finding, parameters, personalised, request};
+use super::{answers, finding, otp, parameters, personalised, request};
 use crate::http::docs::installation::Installation;
 use crate::http::respond::error::Shape;
 use domain::Environment;
@@ -146,6 +146,7 @@ fn interface(
         account(environment, installation),
     );
     finding::add(paths, prefix, environment, installation);
+    otp::add(paths, prefix, environment, installation);
 }
 
 /// The operations beside the send that are a `POST` alone.

@@ -49,6 +49,11 @@ impl Value<'_> {
             | Name::MessageId
             | Name::Page
             | Name::PerPage
+            | Name::Length
+            | Name::Kind
+            | Name::ExpiresIn
+            | Name::MaxAttempts
+            | Name::Code
             | Name::Unknown => ValueType::Scalar,
         }
     }
