@@ -22,6 +22,14 @@ const RECIPIENTS_HEAD: &str = "message_id,created_at,sender,gateway,customer_ref
 const WALLET_HEAD: &str =
     "entry_id,at,kind,amount,component,balance_after,message_id,recipient,reference\r\n";
 
+/// The page that an export reads next.
+#[derive(Clone, Copy, Debug)]
+enum NextPage {
+    First,
+    After(Position),
+    End,
+}
+
 /// An export of recipients, and how far it is.
 #[derive(Clone, Debug)]
 pub(crate) struct RecipientsExport {
@@ -30,8 +38,7 @@ pub(crate) struct RecipientsExport {
     waiting: Vec<Message>,
     /// The recipients of the next message that are written.
     written: usize,
-    /// Where the next page begins; `None` after the last.
-    next: Option<Option<Position>>,
+    next: NextPage,
     has_head: bool,
 }
 
@@ -40,7 +47,7 @@ pub(crate) struct RecipientsExport {
 pub(crate) struct WalletExport {
     filter: WalletFilter,
     account: AccountId,
-    next: Option<Option<Position>>,
+    next: NextPage,
     has_head: bool,
 }
 
@@ -50,7 +57,7 @@ impl RecipientsExport {
             filter,
             waiting: Vec::new(),
             written: 0,
-            next: Some(None),
+            next: NextPage::First,
             has_head: false,
         }
     }
@@ -63,15 +70,19 @@ impl RecipientsExport {
             csv.push_str(RECIPIENTS_HEAD);
         }
         if self.waiting.is_empty() {
-            let Some(after) = self.next.take() else {
-                return Ok((!csv.is_empty()).then_some(csv));
+            let after = match self.next {
+                NextPage::First => None,
+                NextPage::After(position) => Some(position),
+                NextPage::End => return Ok(None),
             };
             let page = Page {
                 limit: BATCH_SIZE,
                 after,
             };
             let found = messages::page(scope, &self.filter, page).await?;
-            self.next = found.ends_at.map(|last| Some(position(last)));
+            self.next = found
+                .ends_at
+                .map_or(NextPage::End, |last| NextPage::After(position(last)));
             self.waiting = found.items;
             self.waiting.reverse();
         }
@@ -154,7 +165,7 @@ impl WalletExport {
         Self {
             filter,
             account,
-            next: Some(None),
+            next: NextPage::First,
             has_head: false,
         }
     }
@@ -166,15 +177,17 @@ impl WalletExport {
             self.has_head = true;
             csv.push_str(WALLET_HEAD);
         }
-        let Some(after) = self.next.take() else {
-            return Ok((!csv.is_empty()).then_some(csv));
+        let after = match self.next {
+            NextPage::First => None,
+            NextPage::After(position) => Some(position),
+            NextPage::End => return Ok(None),
         };
         let page = Page {
             limit: BATCH_SIZE,
             after,
         };
         let found = wallet::page(scope, self.account, &self.filter, page).await?;
-        self.next = found.ends_at.map(Some);
+        self.next = found.ends_at.map_or(NextPage::End, NextPage::After);
         for entry in &found.items {
             push_entry(&mut csv, entry);
         }

@@ -107,7 +107,7 @@ async fn groups(scope: &Scope<'_>, filter: UsageFilter) -> Result<BTreeMap<Strin
         for message in &found.items {
             match filter.by {
                 UsageBy::Network => add_networks(scope, message, &mut groups).await?,
-                by => group(&mut groups, key(by, message)).add(message),
+                by => group(&mut groups, &key(by, message)).add(message),
             }
         }
         let Some(last) = found.ends_at else {
@@ -120,12 +120,12 @@ async fn groups(scope: &Scope<'_>, filter: UsageFilter) -> Result<BTreeMap<Strin
     }
 }
 
-fn group(groups: &mut BTreeMap<String, Usage>, key: String) -> &mut Usage {
+fn group<'g>(groups: &'g mut BTreeMap<String, Usage>, key: &str) -> &'g mut Usage {
     let new = || Usage {
-        key: key.clone(),
+        key: key.to_owned(),
         ..Usage::default()
     };
-    groups.entry(key.clone()).or_insert_with(new)
+    groups.entry(key.to_owned()).or_insert_with(new)
 }
 
 /// Returns the group of a message. Hours and days are those of Lagos.
@@ -147,7 +147,7 @@ async fn add_networks(
 ) -> Result<(), Error> {
     let mut touched = BTreeSet::new();
     for one in recipients::some(scope, message, 0, usize::MAX).await? {
-        let of = group(groups, one.network.clone());
+        let of = group(groups, &one.network);
         of.messages += u64::from(touched.insert(one.network));
         of.recipients += 1;
         match one.delivery_status {

@@ -119,7 +119,7 @@ async fn wallet_entries_have_the_balance_after_each() {
 #[tokio::test]
 async fn usage_counts_a_message_in_each_group_it_touches() {
     let (ogene, _) = settled().await;
-    let group = |key: &str, delivered: u64, failed: u64| {
+    let group = |key: &str, delivered: u32, failed: u32| {
         let recipients = delivered + failed;
         json!({
             "key": key,
@@ -129,8 +129,8 @@ async fn usage_counts_a_message_in_each_group_it_touches() {
             "failed": failed,
             "pending": 0,
             "pages": recipients,
-            "cost": 6.0 * recipients as f64,
-            "refunded": 6.0 * failed as f64,
+            "cost": 6.0 * f64::from(recipients),
+            "refunded": 6.0 * f64::from(failed),
         })
     };
     for (by, groups) in [
