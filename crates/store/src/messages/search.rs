@@ -7,7 +7,7 @@ use crate::buckets::Buckets;
 use crate::messages::reports::Counted;
 use crate::messages::totals::{self, MessageTotals};
 use crate::rows::{environment, id_bytes, message_id, named};
-use database::{Db, Result, Tx, bulk, query, value};
+use database::{Db, Result, Sql, Tx, bulk, query, value};
 use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Money, recipient_list};
 use std::collections::HashMap;
 
@@ -191,14 +191,11 @@ impl Search<'_> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         Db::in_time(async {
             let mut tx = self.db.read().await?;
-            let mut found = match (scope.account, &scope.customer_reference) {
-                (Some(account), None) => {
-                    let bucket = Buckets::of(self.db).account(account);
-                    of_account(&mut tx, (bucket, account), scope, range, limit).await?
-                }
-                (Some(account), Some(reference)) => {
-                    let owner = (Buckets::of(self.db).account(account), account);
-                    by_reference(&mut tx, owner, reference, scope, range, limit).await?
+            let owner = |account| (Buckets::of(self.db).account(account), account);
+            let mut found = match (scope.account.map(owner), &scope.customer_reference) {
+                (Some(of), None) => of_account(&mut tx, of, scope, range, limit).await?,
+                (Some(of), Some(reference)) => {
+                    by_reference(&mut tx, of, reference, scope, range, limit).await?
                 }
                 (None, reference) => {
                     let mut all = Vec::new();
@@ -299,6 +296,8 @@ impl Search<'_> {
     }
 }
 
+/// Reads the index of an account. The plus keeps SQLite from the primary key, which has the messages
+/// of all accounts.
 async fn of_account(
     tx: &mut Tx,
     (bucket, account): (Bucket, AccountId),
@@ -308,15 +307,22 @@ async fn of_account(
 ) -> Result<Vec<Candidate>> {
     let rows: Vec<CandidateRow> = tx
         .fetch_all(
-            query(
-                "select message_id, account_id, sender, gateway,
+            query(Sql {
+                sqlite: "select message_id, account_id, sender, gateway,
+                 cast(length(recipients) as bigint) as octets
+                 from messages
+                 where +bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4
+                     and message_id < $5
+                     and length(recipients) > 0
+                 order by message_id desc limit $6",
+                postgres: "select message_id, account_id, sender, gateway,
                  cast(length(recipients) as bigint) as octets
                  from messages
                  where bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4
                      and message_id < $5
                      and length(recipients) > 0
                  order by message_id desc limit $6",
-            )
+            })
             .bind(bucket.0)
             .bind(account.0)
             .bind(scope.environment == Environment::Sandbox)
@@ -338,15 +344,22 @@ async fn by_reference(
 ) -> Result<Vec<Candidate>> {
     let rows: Vec<CandidateRow> = tx
         .fetch_all(
-            query(
-                "select message_id, account_id, sender, gateway,
+            query(Sql {
+                sqlite: "select message_id, account_id, sender, gateway,
+                 cast(length(recipients) as bigint) as octets
+                 from messages
+                 where +bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4
+                     and message_id < $5
+                     and length(recipients) > 0 and customer_reference = $7
+                 order by message_id desc limit $6",
+                postgres: "select message_id, account_id, sender, gateway,
                  cast(length(recipients) as bigint) as octets
                  from messages
                  where bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4
                      and message_id < $5
                      and length(recipients) > 0 and customer_reference = $7
                  order by message_id desc limit $6",
-            )
+            })
             .bind(bucket.0)
             .bind(account.0)
             .bind(scope.environment == Environment::Sandbox)

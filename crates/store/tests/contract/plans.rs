@@ -387,3 +387,26 @@ async fn postgres_explains_every_statement_as_it_stands() {
     assert!(faults.is_empty(), "{faults}");
     kit.finish().await;
 }
+
+/// A page costs the same wherever it lies, so nothing is sorted and no other account is read.
+#[tokio::test]
+async fn messages_are_listed_along_their_indexes() {
+    let kit = Kit::sqlite().await;
+    let mut shell = kit.shell().await;
+    let statements = all_statements();
+    for (part, index) in [
+        (
+            "> 0 order by message_id desc limit $6",
+            "messages_of_account",
+        ),
+        ("and customer_reference = $7", "messages_by_reference"),
+    ] {
+        let is_it = |one: &&Statement| one.place == "search.rs" && one.text.contains(part);
+        let found = statements.iter().find(is_it).expect(part);
+        let lines = plan(&mut shell, &found.text, &found.place).await;
+        let is_used = lines.iter().any(|line| line.contains(index));
+        let is_sorted = lines.iter().any(|line| line.contains("TEMP B-TREE"));
+        assert!(is_used && !is_sorted, "{lines:?}");
+    }
+    kit.finish().await;
+}
