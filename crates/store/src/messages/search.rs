@@ -1,7 +1,6 @@
 //! The search for messages: ids, newest first, and the messages themselves.
 //!
-//! A list is read along an index, so a page costs the same wherever it lies. Filters without an
-//! index are applied by the caller to the candidates, of which it reads a limited number.
+//! A list is read along an index. Callers apply the filters that have none.
 
 use crate::buckets::Buckets;
 use crate::messages::reports::Counted;
@@ -257,8 +256,7 @@ impl Search<'_> {
         let Some(account) = account else {
             return Ok(None);
         };
-        let found = self.infos(&[(account, id)]).await?;
-        let mut found = found.into_iter();
+        let mut found = self.infos(&[(account, id)]).await?.into_iter();
         Ok(found.find(|message| message.environment == environment))
     }
 
