@@ -179,8 +179,7 @@ pub struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Returns the newest messages of a range, at most `limit`. A message under removal is left
-    /// out: its list is empty.
+    /// Returns at most `limit` messages of a range, newest first, without those under removal.
     pub async fn newest(
         self,
         scope: &SearchScope,
