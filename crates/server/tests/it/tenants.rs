@@ -19,10 +19,12 @@ enum Policy {
     Message,
     /// The path sends, or calculates the price of a send, by a sender ID of the account.
     Send,
+    /// The path uses the one-time password that it names.
+    Otp,
 }
 
 /// Every path of the service. One that is new has to be given a policy here.
-const POLICIES: [(&str, Policy); 36] = [
+const POLICIES: [(&str, Policy); 66] = [
     ("/", Policy::Public),
     ("/docs", Policy::Public),
     ("/docs/docs.css", Policy::Public),
@@ -38,6 +40,24 @@ const POLICIES: [(&str, Policy); 36] = [
     ("/api/v2/sms", Policy::Send),
     ("/api/v2/sms/create", Policy::Send),
     ("/api/v2/sms/quote", Policy::Send),
+    ("/api/v2/sms/personalised", Policy::Send),
+    ("/api/v2/sms/personalised/quote", Policy::Send),
+    ("/api/v2/otp", Policy::Send),
+    ("/api/v2/otp/{otp_id}", Policy::Otp),
+    ("/api/v2/otp/{otp_id}/verify", Policy::Otp),
+    ("/api/v2/otp/{otp_id}/resend", Policy::Otp),
+    ("/api/v2/otp/{otp_id}/cancel", Policy::Otp),
+    ("/api/v2/messages", Policy::Own),
+    ("/api/v2/messages/{message_id}", Policy::Message),
+    ("/api/v2/messages/{message_id}/recipients", Policy::Message),
+    (
+        "/api/v2/messages/{message_id}/recipients/{recipient}",
+        Policy::Message,
+    ),
+    ("/api/v2/exports/recipients.csv", Policy::Own),
+    ("/api/v2/exports/wallet.csv", Policy::Own),
+    ("/api/v2/usage", Policy::Own),
+    ("/api/v2/wallet/entries", Policy::Own),
     ("/api/v2/balance", Policy::Own),
     ("/api/v2/balance/get", Policy::Own),
     ("/api/v2/delivery-reports", Policy::Message),
@@ -50,6 +70,27 @@ const POLICIES: [(&str, Policy); 36] = [
     ("/api/sandbox/v2/sms", Policy::Send),
     ("/api/sandbox/v2/sms/create", Policy::Send),
     ("/api/sandbox/v2/sms/quote", Policy::Send),
+    ("/api/sandbox/v2/sms/personalised", Policy::Send),
+    ("/api/sandbox/v2/sms/personalised/quote", Policy::Send),
+    ("/api/sandbox/v2/otp", Policy::Send),
+    ("/api/sandbox/v2/otp/{otp_id}", Policy::Otp),
+    ("/api/sandbox/v2/otp/{otp_id}/verify", Policy::Otp),
+    ("/api/sandbox/v2/otp/{otp_id}/resend", Policy::Otp),
+    ("/api/sandbox/v2/otp/{otp_id}/cancel", Policy::Otp),
+    ("/api/sandbox/v2/messages", Policy::Own),
+    ("/api/sandbox/v2/messages/{message_id}", Policy::Message),
+    (
+        "/api/sandbox/v2/messages/{message_id}/recipients",
+        Policy::Message,
+    ),
+    (
+        "/api/sandbox/v2/messages/{message_id}/recipients/{recipient}",
+        Policy::Message,
+    ),
+    ("/api/sandbox/v2/exports/recipients.csv", Policy::Own),
+    ("/api/sandbox/v2/exports/wallet.csv", Policy::Own),
+    ("/api/sandbox/v2/usage", Policy::Own),
+    ("/api/sandbox/v2/wallet/entries", Policy::Own),
     ("/api/sandbox/v2/balance", Policy::Own),
     ("/api/sandbox/v2/balance/get", Policy::Own),
     ("/api/sandbox/v2/delivery-reports", Policy::Message),
@@ -161,6 +202,7 @@ struct Tenant {
     live: String,
     sandbox: String,
     sender: &'static str,
+    number: String,
 }
 
 impl Two {
@@ -198,6 +240,7 @@ impl Two {
             sandbox: sent("/api/sandbox/v2/sms").await,
             customer,
             sender,
+            number: number.to_owned(),
         }
     }
 
@@ -215,9 +258,11 @@ fn told(answer: &Answer) -> (u16, String, Option<String>) {
 }
 
 /// Asks for a message as the path takes it.
-fn about(path: &str, token: &str, id: &str) -> Request {
+fn about(path: &str, me: &Tenant, id: &str) -> Request {
+    let token = &me.customer.token;
     if path.contains("{message_id}") {
-        Request::get(&path.replace("{message_id}", id)).bearer(token)
+        let path = path.replace("{message_id}", id);
+        Request::get(&path.replace("{recipient}", &me.number)).bearer(token)
     } else {
         Request::get(&format!("{path}?message_id={id}")).bearer(token)
     }
@@ -227,10 +272,9 @@ fn about(path: &str, token: &str, id: &str) -> Request {
 async fn another_accounts_message_is_answered_as_an_unknown_one() {
     let two = Two::start().await;
     for (me, other) in two.pairs() {
-        let token = &me.customer.token;
         for path in of_policy(Policy::Message) {
             let sandbox = path.starts_with("/api/sandbox");
-            let ask = async |id: &str| told(&two.ogene.ask(&about(path, token, id)).await);
+            let ask = async |id: &str| told(&two.ogene.ask(&about(path, me, id)).await);
             let unknown = ask(UNKNOWN).await;
             assert_eq!(unknown.0, 404, "{path}");
             // The other's in both worlds, and one's own from the other world.
@@ -249,6 +293,35 @@ async fn another_accounts_message_is_answered_as_an_unknown_one() {
 }
 
 #[tokio::test]
+async fn another_accounts_code_is_answered_as_an_unknown_one() {
+    let two = Two::start().await;
+    for (me, other) in two.pairs() {
+        for root in ["/api/v2", "/api/sandbox/v2"] {
+            let made = Request::post(&format!("{root}/otp")).bearer(&other.customer.token);
+            let made = made.json(&json!({"from": other.sender, "to": other.number}));
+            let made = two.ogene.ask(&made).await.json();
+            let id = made["data"]["otp_id"].as_str().expect("an id").to_owned();
+            for path in of_policy(Policy::Otp).filter(|path| path.starts_with(root)) {
+                let method = if path.ends_with('}') { "GET" } else { "POST" };
+                let ask = async |token: &str, id: &str| {
+                    let request = Request::new(method, &path.replace("{otp_id}", id)).bearer(token);
+                    told(
+                        &two.ogene
+                            .ask(&request.json(&json!({"code": "123456"})))
+                            .await,
+                    )
+                };
+                let unknown = ask(&me.customer.token, UNKNOWN).await;
+                assert_eq!(unknown.0, 404, "{path}");
+                assert_eq!(ask(&me.customer.token, &id).await, unknown, "{path}");
+                assert_ne!(ask(&other.customer.token, &id).await.0, 404, "{path}");
+            }
+        }
+    }
+    two.ogene.end().await;
+}
+
+#[tokio::test]
 async fn what_is_ones_own_stays_so_whatever_else_is_named() {
     let two = Two::start().await;
     for (me, other) in two.pairs() {
@@ -260,6 +333,10 @@ async fn what_is_ones_own_stays_so_whatever_else_is_named() {
             .collect();
         for path in of_policy(Policy::Own) {
             let plain = Request::get(path).bearer(&me.customer.token);
+            // The entries of a wallet have a filter of this name.
+            let is_read =
+                |(name, _): &(&str, &str)| !(path.contains("wallet") && *name == "message_id");
+            let named: Vec<_> = named.iter().copied().filter(is_read).collect();
             let naming = Request::get(&format!("{path}?{}", encoded(&named)))
                 .bearer(&me.customer.token)
                 .header("X-Account-Id", &id)
@@ -276,6 +353,20 @@ async fn what_is_ones_own_stays_so_whatever_else_is_named() {
     two.ogene.end().await;
 }
 
+/// The fields of a send as the path takes them.
+fn fields_of(path: &str, fields: &Value) -> Value {
+    let mut fields = fields.clone();
+    let object = fields.as_object_mut().expect("fields");
+    if path.contains("/personalised") {
+        let to = object.remove("to");
+        object.insert("messages".to_owned(), json!([{"to": to}]));
+    }
+    if path.ends_with("/otp") {
+        object.remove("body");
+    }
+    fields
+}
+
 #[tokio::test]
 async fn accounts_share_no_sender_wallet_or_duplicate_window() {
     let two = Two::start().await;
@@ -287,7 +378,7 @@ async fn accounts_share_no_sender_wallet_or_duplicate_window() {
         for path in of_policy(Policy::Send) {
             let send = async |fields: &Value| {
                 let post = Request::post(path).bearer(&me.customer.token);
-                let answer = two.ogene.ask(&post.json(fields)).await;
+                let answer = two.ogene.ask(&post.json(&fields_of(path, fields))).await;
                 told(&answer)
             };
             let by = |sender: &str| json!({"from": sender, "to": GLO, "body": "Whose?"});
