@@ -17,9 +17,9 @@ mod outage;
 mod postgres;
 mod query;
 mod schema;
-#[cfg(feature = "test-support")]
-mod shell;
 mod sqlite;
+#[cfg(feature = "test-support")]
+mod test_connection;
 mod trust;
 mod tx;
 mod writer;
@@ -40,8 +40,6 @@ pub use postgres::server::Server;
 pub use postgres::unusable::Unusable;
 pub use query::{Column, FromRow, Query, Row, Sql, Text, Value, query};
 pub use schema::{Migration, Schema};
-#[cfg(feature = "test-support")]
-pub use shell::{Cell, Shell};
 pub use sqlite::connection::Connection;
 pub use sqlite::copy;
 pub use sqlite::files::{
@@ -49,6 +47,8 @@ pub use sqlite::files::{
     take_turn,
 };
 pub use sqlite::readers::{PooledReader, Readers};
+#[cfg(feature = "test-support")]
+pub use test_connection::{Cell, TestConnection};
 pub use trust::{TrustError, trust};
 pub use tx::{SqliteTx, Tx};
 pub use writer::Writer;

@@ -1,7 +1,6 @@
 //! Gateways: their prices, terms and carriers.
 
 use crate::account::Environment;
-use crate::content::CodeWords;
 use crate::ids::AccountId;
 use crate::leg::Leg;
 use crate::money::Money;
@@ -9,6 +8,7 @@ use crate::named_enum;
 use crate::network::NumberPlan;
 use crate::number::recipient::Recipient;
 use crate::refusal::Refusal;
+use crate::transactional::CodeWords;
 use std::collections::HashMap;
 use std::fmt;
 use std::time::Duration;

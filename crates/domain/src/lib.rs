@@ -8,7 +8,6 @@ pub mod address;
 pub mod callback;
 pub mod callback_url;
 pub mod client;
-mod content;
 pub mod csv;
 mod daily;
 mod delivery;
@@ -39,6 +38,7 @@ mod share;
 mod text;
 pub mod time;
 pub mod token;
+mod transactional;
 mod truncate;
 pub mod velocity;
 mod wallet;
@@ -46,7 +46,6 @@ mod wallet;
 pub use account::{
     Account, AccountStatus, Environment, Queued, SenderId, SenderStatus, Verification,
 };
-pub use content::CodeWords;
 pub use daily::{Spending, day_begins_at, lagos_day};
 pub use delivery::{
     Delivery, DeliveryEvent, DeliveryStatus, PENDING, Refund, Terms, Transition, transition,
@@ -79,5 +78,6 @@ pub use share::{Share, share};
 pub use text::{
     Alphabet, MAX_BODY_CHARACTERS, MAX_NAMED_CHANGES, Prepared, Text, TextChange, TextChanges,
 };
+pub use transactional::CodeWords;
 pub use truncate::{MAX_KEY_OCTETS, truncate};
 pub use wallet::{Component, NotPurse, Purse};

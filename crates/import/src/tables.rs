@@ -361,7 +361,7 @@ pub(super) const TABLES: [Table; 22] = [
 #[cfg(test)]
 mod tests {
     use super::TABLES;
-    use database::{FILE, Shell, Target};
+    use database::{FILE, Target, TestConnection};
     use store::Store;
 
     #[tokio::test]
@@ -369,7 +369,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let target = Target::Directory(directory.path().to_owned());
         Store::open(&target).await.unwrap().close().await;
-        let mut source = Shell::sqlite(&directory.path().join(FILE)).unwrap();
+        let mut source = TestConnection::sqlite(&directory.path().join(FILE)).unwrap();
         for table in &TABLES {
             let sql = format!("explain query plan {}", table.read(true).replace("$1", "1"));
             let plan: Vec<String> = source.column(&sql).await.unwrap();

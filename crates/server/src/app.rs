@@ -1,17 +1,18 @@
-//! Where the parts are joined: database, engine, HTTP. `serve` and the tests run the same function.
+//! The application: it joins database, engine and HTTP. `serve` and the tests run the same
+//! function.
 
 mod certificate;
 mod error;
 mod files;
+mod http_settings;
 pub(crate) mod lock;
 mod metrics;
 mod reload;
-mod settings;
 
 pub use error::Error;
-pub use reload::Source;
 #[cfg(test)]
-pub(crate) use settings::installation;
+pub(crate) use http_settings::installation;
+pub use reload::Source;
 
 use crate::config::{Config, Metrics};
 use crate::http;
@@ -19,8 +20,8 @@ use arc_swap::ArcSwap;
 use certificate::Certificate;
 use database::Target;
 use engine::{Clock, Engine, System};
+use http_settings::http_settings;
 use reload::Reloading;
-use settings::http_settings;
 use std::fs::File;
 use std::future::pending;
 use std::sync::Arc;
@@ -31,17 +32,18 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// How long open requests may take once an end is asked for.
+/// The time that open requests have to finish after a shutdown was requested.
 const HTTP_GRACE: Duration = Duration::from_secs(2);
-/// How long the engine may take after that: what is in flight on the carriers' connections, and unbinding.
-/// Together they stay below the 10 s after which service supervisors lose patience.
+/// The time that the engine then has to finish the pages in flight and unbind. Together with
+/// [`HTTP_GRACE`] it stays below 10 s, after which service supervisors kill a process.
 const ENGINE_GRACE: Duration = Duration::from_millis(7_500);
 
-/// Connections for scrapes of the metrics, where these have an address of their own.
+/// Maximum connections to the address of the metrics.
 const MAX_SCRAPES: usize = 16;
 
-/// Runs the service on `listener`, by that clock, until `shutdown` ends. It then takes no more requests, finishes the
-/// requests and pages in flight, unbinds from the carriers, and returns. A configuration from `source` replaces `config`.
+/// Runs the service on `listener`, by that clock, until `shutdown` completes. Then it accepts no
+/// more requests, finishes the requests and pages in flight, unbinds from the carriers, and
+/// returns. A configuration from `source` replaces `config`.
 pub async fn serve(
     mut config: Config,
     source: Source,
@@ -53,7 +55,7 @@ pub async fn serve(
     files::fit(&mut config);
     let metrics = metrics::install();
     let upkeep = tokio::spawn(metrics.clone().keep_up());
-    // Held until the end: the embedded database has one serving process.
+    // The lock is held until the end: one process serves from the embedded database.
     let _lock = lock(&config)?;
     let store = open(&config).await?;
     let system = System {
@@ -87,7 +89,7 @@ pub async fn serve(
         codes,
         router,
         async {
-            // A sender that is gone asks for the end just as one that speaks.
+            // A dropped sender requests the shutdown as well.
             let _ = stopped.await;
         },
     );
@@ -122,7 +124,7 @@ pub async fn serve(
     ended.map_err(Error::Http)
 }
 
-/// Serves the metrics at an address of their own, where they have one.
+/// Serves the metrics at their own address, if they have one.
 async fn serve_metrics(config: &Config, state: &http::State) -> Result<JoinHandle<()>, Error> {
     let Metrics::At(address) = config.http.metrics else {
         return Ok(tokio::spawn(async {}));
@@ -151,8 +153,8 @@ async fn serve_metrics(config: &Config, state: &http::State) -> Result<JoinHandl
     }))
 }
 
-/// Takes the place of the one process that serves from an embedded database. Before it is opened: a newer release that is
-/// started beside an older one must not change its tables.
+/// Takes the lock of the one process that serves from an embedded database. It is taken before the
+/// database is opened: a newer release that starts beside an older one must not change its tables.
 pub fn lock(config: &Config) -> Result<Option<File>, Error> {
     match config.target() {
         Target::Directory(directory) => lock::serve(&directory).map(Some),
@@ -160,8 +162,8 @@ pub fn lock(config: &Config) -> Result<Option<File>, Error> {
     }
 }
 
-/// Opens the database that `config` names, and makes or migrates it where needed. One that was moved elsewhere,
-/// or is not filled yet, is not to be worked with.
+/// Opens the database that `config` names, and creates or migrates it. A database that was moved,
+/// or that an import has not filled yet, is refused.
 pub async fn open(config: &Config) -> Result<Store, Error> {
     let store = Store::open(&config.target()).await?;
     match store.standing().await? {

@@ -1,5 +1,5 @@
-//! The commands of `ogene`. One file per noun; each gives an [`Answer`] or a [`Failure`], and only this file
-//! writes them.
+//! The commands of `ogene`. Each noun has a file. A command returns an [`Answer`] or a [`Failure`],
+//! and only this file writes them.
 
 mod account;
 mod answer;
@@ -39,12 +39,12 @@ use std::time::Duration;
 const AFTER_HELP: &str = "Every key of the configuration can be set by a variable, too: OGENE_HTTP_LISTEN=0.0.0.0:8080, \
     OGENE_CARRIERS_MTN_PASSWORD=…\nExit codes: 0; 1 for a failure; 2 for a wrong command line or configuration.";
 
-/// Threads that take over the work of one that reads from SQLite (decision 0010). Where there are none, its other work
-/// waits for the reading. Without a limit a machine that is short of processors had a hundred, each with memory of its
-/// own.
+/// Maximum threads that take over the other work of a thread that reads from SQLite (decision
+/// 0010). If none is free, that work waits for the read. Without a limit, a machine short of
+/// processors had a hundred threads, each with memory of its own.
 const MAX_THREADS: usize = 16;
-/// The time after which such a thread ends without work. Each holds memory of its own, and an idle service reads once a
-/// second.
+/// The time after which an idle thread ends. Each has memory of its own, and an idle service reads
+/// once a second.
 const THREAD_KEEP_ALIVE: Duration = Duration::from_millis(500);
 
 /// Ogene: bulk SMS in one binary. An HTTP API, prepaid wallets, SMPP to the carriers, receipts and refunds.
@@ -147,8 +147,8 @@ before, a callback that was never made (one that was taken leaves nothing behind
 
 Example: ogene verify --json";
 
-/// Runs the command that `arguments` name, writes its answer, and gives the exit code: 0, 1 for a failure, 2
-/// for a wrong command line or configuration.
+/// Runs the command that `arguments` name, writes its answer, and returns the exit code: 0, 1 for a
+/// failure, 2 for a wrong command line or configuration.
 pub fn run(
     arguments: impl IntoIterator<Item = OsString>,
     variables: impl IntoIterator<Item = (OsString, OsString)>,
@@ -160,7 +160,7 @@ pub fn run(
         Err(error) if !error.use_stderr() => {
             return written(error.print());
         }
-        // A line without a command asks what there is.
+        // A line without a command asks for the list of commands.
         Err(error) if is_bare(&error, &arguments) => {
             return written(write!(out, "{}", error.render()));
         }
@@ -177,7 +177,7 @@ pub fn run(
     };
     let is_service = matches!(cli.command, Command::Serve);
     let done = execute(cli.command, &context);
-    // The last lines of the log come before the answer.
+    // The last lines of the log are written before the answer.
     logs::flush();
     match done {
         Ok(answer) => match answer.write(context.global.json, &mut out) {
@@ -185,7 +185,8 @@ pub fn run(
             failed => written(failed),
         },
         Err(failure) => {
-            // A service writes to its log alone, also before it could read how that is to be written.
+            // A service writes failures to its log only, also before it has read the form of the
+            // log.
             let form = logs::form().or(is_service.then(|| logs::Form::of(LogFormat::Auto)));
             match form {
                 Some(form) => failure.log(form, context.global.json),
@@ -230,12 +231,12 @@ fn execute(command: Command, context: &Context) -> Result<Answer, Failure> {
             Command::Manual(manual) => manual.run(Cli::command()),
         }
     });
-    // A thread that is still blocked is not waited for, as the end has a deadline.
+    // The runtime does not wait for a blocked thread, as the end has a deadline.
     runtime.shutdown_background();
     done
 }
 
-/// The exit code of an answer: a reader that has gone is no failure of ours.
+/// Returns the exit code of an answer. A closed reader is no failure of ours.
 fn written(result: io::Result<()>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,

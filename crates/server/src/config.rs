@@ -1,8 +1,8 @@
 //! The configuration: `ogene.toml` over the built-in defaults, and `OGENE_…` variables over both.
 //!
-//! Reading goes on after a fault, so that all faults of a file are named at once. The defaults are those
-//! of the embedded file, which `ogene config default` prints; what a carrier or a gateway leaves out is
-//! decided in `carrier` and `gateway`, and a test holds the file to it.
+//! Reading goes on after a fault, so that all faults of a file are named at once. The defaults are
+//! those of the embedded file, which `ogene config default` prints. The defaults of carriers and
+//! gateways are in `carrier` and `gateway`, and a test compares them with the file.
 
 mod access;
 mod callbacks;
@@ -46,41 +46,42 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The files that are read where none is named: the first that exists. The second is that of the Debian package.
+/// The files that are read if none is named: the first that exists. The second belongs to the
+/// Debian package.
 pub const FILES: [&str; 2] = ["ogene.toml", "/etc/ogene/ogene.toml"];
 
-/// Everything an operator has settled.
+/// The configuration, complete and checked.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The file it came from; `None` where the defaults alone hold.
+    /// The file it came from. `None` if only the defaults apply.
     pub file: Option<PathBuf>,
-    /// Where the embedded database lives.
+    /// The directory of the embedded database.
     pub data_dir: PathBuf,
     /// The PostgreSQL database that is used instead.
     pub database: Option<Database>,
     /// The API's address.
     pub http: Http,
-    /// How much is taken at once.
+    /// The limits of accounts, requests and the accept queue.
     pub limits: LimitsSection,
     /// Targets, retries and concurrency of callbacks.
     pub callbacks: engine::CallbackSettings,
-    /// How long old data is kept.
+    /// The retention of old data.
     pub retention: engine::Retention,
-    /// How much may go to one number, and to one block of them.
+    /// The limits of messages to one number and to one block of numbers.
     pub velocity: domain::velocity::VelocityLimits,
-    /// How the log is written.
+    /// The form and level of the log.
     pub log: Log,
     /// The SMSC accounts.
     pub carriers: Vec<engine::CarrierSettings>,
-    /// The rules of each of them, in the same order.
+    /// The rules of the carriers, in the same order.
     pub carrier_rules: Vec<CarrierRules>,
-    /// The gateways, with their carriers by index. Where there is none, the sandbox alone works.
+    /// The gateways, with their carriers by index. Without gateways only the sandbox works.
     pub gateways: Vec<GatewayRules>,
-    /// Numbers to networks.
+    /// The number plan, from prefixes to networks.
     pub plan: NumberPlan,
     /// Phrases that make a text transactional.
     pub code_words: CodeWords,
-    /// Phrases that no text may hold.
+    /// Phrases that no text may contain.
     pub prohibited: Prohibited,
     /// Hints that are no faults, one sentence each.
     pub notes: Vec<String>,
@@ -132,7 +133,7 @@ impl Config {
         let place = |line| Origin::Line(name.to_owned(), line);
         tree::merge(&mut table, tree::parse(text, place, &faults));
         let unknown = variables::overlay(&mut table, variables);
-        // After a fault of TOML every later fault is a guess.
+        // After a fault of TOML every later fault would be a guess.
         if faults.is_empty() {
             let config = Self::from_tree(table, &unknown, &faults);
             if faults.is_empty() {
@@ -142,7 +143,7 @@ impl Config {
         Err(faults.into_sorted())
     }
 
-    /// The database that everything is kept in.
+    /// Returns the database that stores everything.
     pub fn target(&self) -> Target {
         match &self.database {
             Some(database) => Target::Postgres(database.server.clone()),
@@ -150,7 +151,7 @@ impl Config {
         }
     }
 
-    /// The settings of the engine.
+    /// Returns the settings of the engine.
     pub fn settings(&self) -> engine::Settings {
         engine::Settings {
             rules: Rulebook {
@@ -231,13 +232,13 @@ impl Config {
     }
 }
 
-/// The first file that exists.
+/// Returns the first file that exists.
 fn first_of<'a>(files: &[&'a str]) -> Option<&'a Path> {
     let mut paths = files.iter().map(|file| Path::new(*file));
     paths.find(|path| path.exists())
 }
 
-/// Hints for the operator of a configuration without fault.
+/// Returns hints for the operator about a configuration without fault.
 fn notes(carriers: &[engine::CarrierSettings], gateways: &[GatewayRules]) -> Vec<String> {
     let mut notes = Vec::new();
     if gateways.is_empty() {

@@ -1,5 +1,5 @@
-//! How amounts and times are written, by the API and by the commands alike: amounts that never were floats, and
-//! times in Lagos.
+//! The form of amounts and times in the API and in the commands. Amounts are never floats, and
+//! times are in Lagos.
 
 use domain::Money;
 use jiff::Timestamp;
@@ -38,13 +38,13 @@ impl Serialize for LagosTime {
     }
 }
 
-/// The same for people: a time that no calendar has is shown as the first of 1970.
+/// Returns the time in Lagos for people. A time outside of the calendar becomes the first of 1970.
 pub(crate) fn lagos_time(at_ms: i64) -> String {
     in_lagos(Timestamp::from_millisecond(at_ms).unwrap_or_default())
 }
 
-/// Reads a time in Africa/Lagos, such as `2027-01-31 18:00:00`, or the beginning of a day; gives Unix
-/// milliseconds.
+/// Reads a time in Africa/Lagos, such as `2027-01-31 18:00:00`, or a day, which stands for its
+/// beginning. Returns Unix milliseconds.
 pub(crate) fn parse_lagos_time(text: &str) -> Option<i64> {
     let at: DateTime = text.parse().ok()?;
     Some(LAGOS.to_timestamp(at).ok()?.as_millisecond())

@@ -1,8 +1,9 @@
 //! The HTTP server: every route, and the way from a request to the engine and back.
 //!
-//! A handler in `api` does three steps: extract, call the engine, respond. `extract` finds the caller and reads the fields.
-//! `respond` holds the envelopes, the one table from refusals to codes, and the request id. `docs` describes all of it.
-//! Nothing here decides about a message, and nothing here knows SQL or SMPP.
+//! A handler in `api` does three steps: extract, call the engine, respond. `extract` finds the
+//! caller and reads the fields. `respond` holds the envelopes, the one table from refusals to
+//! codes, and the request id. `docs` describes the interface. The HTTP server decides nothing about
+//! a message, and imports neither SQL nor SMPP.
 
 mod api;
 mod context;
@@ -34,7 +35,7 @@ use respond::error::Shape;
 use respond::{fallback, observe};
 use std::sync::Arc;
 
-/// The metrics alone, for an address of their own.
+/// Returns the route of the metrics, for an address of their own.
 pub fn metrics_router(state: State) -> Router {
     Router::new()
         .route("/metrics", get(probes::metrics))
@@ -43,7 +44,7 @@ pub fn metrics_router(state: State) -> Router {
         .with_state(state)
 }
 
-/// All routes, with `/metrics` where they are shown to everybody.
+/// Returns all routes, with `/metrics` if it is shared with the API.
 pub fn router(state: State, shows_metrics: bool) -> Router {
     let live = Api::new(&state, Environment::Live, Shape::V2);
     let sandbox = Api::new(&state, Environment::Sandbox, Shape::V2);
@@ -74,8 +75,9 @@ pub fn router(state: State, shows_metrics: bool) -> Router {
         .with_state(state)
 }
 
-/// The operations of docs/spec/interface.md, section 1, with the aliases that existing clients use, and those of
-/// docs/spec/finding.md. The routes are not nested, since nesting puts two more layers around each.
+/// Returns the routes of docs/spec/interface.md, section 1, with the aliases that existing clients
+/// use, and those of docs/spec/finding.md. The routes are not nested, since nesting adds two layers
+/// to each.
 fn interface(prefix: &str) -> Router<Arc<Api>> {
     let at = |path| format!("{prefix}{path}");
     Router::new()
@@ -123,7 +125,7 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
         )
 }
 
-/// GET and POST send; HEAD must not, though a GET handler would answer it.
+/// GET and POST send a message. HEAD must not, though a GET handler would answer it.
 fn sending() -> MethodRouter<Arc<Api>> {
     get(send::send)
         .post(send::send)

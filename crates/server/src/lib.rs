@@ -1,4 +1,4 @@
-//! The binary `ogene`: configuration, HTTP API, commands. `app` is the only place where parts are joined.
+//! The binary `ogene`: configuration, HTTP API, commands. Only `app` joins the parts.
 
 pub mod app;
 pub mod commands;

@@ -1,7 +1,7 @@
 //! The log: JSON or text on standard error, as the configuration sets it.
 //!
-//! A thread of its own writes it ([`buffer`]): a line that cannot be written ends nothing, and a reader that stops
-//! reading delays nothing.
+//! A thread of its own writes it ([`buffer`]). A line that cannot be written ends nothing, and a
+//! reader that stops reading delays nothing.
 
 mod buffer;
 mod limit;
@@ -23,16 +23,16 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, fmt, registry};
 
-/// How long the end of the process waits for the last lines to be written.
+/// The time that the end of the process waits for the last lines.
 const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The lines of this process that wait to be written.
 static BUFFER: LineBuffer = LineBuffer::new();
 
-/// How lines are written, once logging has started.
+/// The form of the lines, once logging has started.
 static FORM: OnceLock<Form> = OnceLock::new();
 
-/// How lines are written.
+/// The form of the lines.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Form {
     /// One JSON object a line.
@@ -42,7 +42,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// The form that a format stands for on this standard error.
+    /// Returns the form for a format on this standard error.
     pub(crate) fn of(format: LogFormat) -> Self {
         match format {
             LogFormat::Text => Self::Text,
@@ -52,8 +52,9 @@ impl Form {
     }
 }
 
-/// The libraries of the database log each failure that they return, whatever it belongs to and however often it is tried
-/// again; the same failures are logged by whoever tries. A level that names them has the last word.
+/// Returns the filter of a level. The libraries of the database log each failure that they return,
+/// at every retry. They are silenced, because the caller logs the same failures. A level that names
+/// these libraries overrides this.
 fn filter(level: &str) -> String {
     if level.contains(DATABASE_LIBRARIES) {
         level.to_owned()
@@ -62,16 +63,17 @@ fn filter(level: &str) -> String {
     }
 }
 
-/// Their crates begin with it.
+/// The common prefix of the names of these libraries.
 const DATABASE_LIBRARIES: &str = "sqlx";
 
 /// Starts logging for the rest of the process; a second call changes nothing.
 pub(crate) fn start(log: &Log) {
-    // The configuration has read the level already.
+    // The configuration has checked the level already.
     let filter = EnvFilter::try_new(filter(&log.level)).unwrap_or_default();
     let form = *FORM.get_or_init(|| Form::of(log.format));
     let limited = registry().with(filter).with(limit::Limited::new(left_out));
-    // The writer counts what it loses; the library would print to standard error, and end the process where that fails.
+    // The writer counts lost lines. The library would print its errors to standard error, and end
+    // the process if that fails.
     let layer = fmt::layer().log_internal_errors(false).with_writer(|| Line);
     let started = match form {
         Form::Json => limited.with(layer.json().flatten_event(true)).try_init(),
@@ -86,22 +88,22 @@ pub(crate) fn start(log: &Log) {
     }
 }
 
-/// The form of the lines, where logging has started.
+/// Returns the form of the lines, if logging has started.
 pub(crate) fn form() -> Option<Form> {
     FORM.get().copied()
 }
 
-/// Lines that could not be written since the process started.
+/// Returns the number of lines lost since the process started.
 pub(crate) fn lost_lines() -> u64 {
     BUFFER.lost()
 }
 
-/// Writes a line as it is, in turn with those of the log: nobody waits for it.
+/// Writes a line as it is, in order with those of the log. No caller waits for it.
 pub(crate) fn print(line: &str) {
     push(format!("{line}\n").as_bytes());
 }
 
-/// Writes an error in the form of the log whatever its level, with more fields where there are any.
+/// Writes an error in the form of the log, whatever the level, with optional fields.
 pub(crate) fn error(form: Form, message: &str, fields: &[(&str, serde_json::Value)]) {
     print(&formatted(form, "ERROR", message, fields));
 }
@@ -118,7 +120,7 @@ fn left_out(lines: u64, target: &str) {
     print(&formatted(form, "WARN", &message, &fields));
 }
 
-/// Waits until what was logged is written, but not longer than `FLUSH_TIMEOUT`.
+/// Waits until the log is written, for at most `FLUSH_TIMEOUT`.
 pub(crate) fn flush() {
     BUFFER.flush(FLUSH_TIMEOUT);
 }
@@ -137,7 +139,7 @@ impl Write for Line {
     }
 }
 
-/// Leaves a line to the thread that writes, which the first line starts.
+/// Passes a line to the thread that writes. The first line starts the thread.
 fn push(line: &[u8]) {
     static STARTED: OnceLock<bool> = OnceLock::new();
     let is_started = STARTED.get_or_init(|| {
@@ -155,12 +157,12 @@ fn push(line: &[u8]) {
     if *is_started {
         BUFFER.push(line);
     } else {
-        // A system without room for a thread: what can be written at once is.
+        // The system has no room for a thread, so the line is written here.
         let _ = stderr().write_all(line);
     }
 }
 
-/// A line as the library would write it.
+/// Returns a line in the form of the library.
 fn formatted(
     form: Form,
     level: &str,
@@ -168,7 +170,7 @@ fn formatted(
     fields: &[(&str, serde_json::Value)],
 ) -> String {
     let mut time = String::new();
-    // A text takes what is written to it.
+    // Writing to a text does not fail.
     let _ = SystemTime.format_time(&mut Writer::new(&mut time));
     let target = "ogene";
     match form {
@@ -183,7 +185,7 @@ fn formatted(
         Form::Text => {
             let mut line = format!("{time} {level:>5} {target}: {message}");
             for (name, value) in fields {
-                // A text takes what is written to it.
+                // Writing to a text does not fail.
                 let _ = std::fmt::Write::write_fmt(&mut line, format_args!(" {name}={value}"));
             }
             line
@@ -191,7 +193,7 @@ fn formatted(
     }
 }
 
-/// Records a panic in the log, whose reader may not read: the usual hook would wait for it.
+/// Records a panic in the log. The usual hook would block on a reader that does not read.
 fn record_panic(info: &PanicHookInfo<'_>) {
     let place = info.location().map(ToString::to_string);
     let message = format!(

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-/// Memory is given back on other threads than those that asked for it, all the time: the system's allocator has
-/// them wait for each other (decision 0010).
+/// A thread often frees memory that another allocated. With the allocator of the system these
+/// threads wait for each other (decision 0010).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

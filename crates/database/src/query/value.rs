@@ -108,6 +108,8 @@ fn add_array(
         Some(Value::Bool(_)) => all!(Bool as bool: |flag| *flag),
         Some(Value::Text(_)) => all!(Text as &str: |text| text.as_deref()),
         Some(Value::Bytes(_)) => all!(Bytes as &[u8]: |bytes| bytes.as_deref()),
-        Some(Value::Array(_)) | None => Err("an array of nothing that has a type".into()),
+        Some(Value::Array(_)) | None => {
+            Err("an array needs a first value whose type is known".into())
+        }
     }
 }

@@ -1,6 +1,5 @@
 use super::*;
 use crate::account::{Account, AccountStatus, Environment, SenderId, SenderStatus, Verification};
-use crate::content::CodeWords;
 use crate::gateway::{
     CarrierRules, Gateway, GatewayRules, InDoubt, Legs, Preference, Price, QuietHours, Rulebook,
     Tariff,
@@ -11,6 +10,7 @@ use crate::network::NumberPlan;
 use crate::prohibited::Prohibited;
 use crate::refusal::Refusal;
 use crate::sender;
+use crate::transactional::CodeWords;
 use std::collections::HashMap;
 
 fn gateway(gateway: Gateway, naira: i64) -> GatewayRules {

@@ -127,7 +127,7 @@ fn the_number_of_counted_numbers_has_a_bound() {
         count(&mut counts, key, 1);
     }
     assert_eq!(counts.len(), MAX_COUNTED);
-    // An entry that is already counted separately stays so.
+    // At the bound, a key that has an entry is still counted.
     count(&mut counts, 1, 1);
     assert_eq!(counts[&1], 2);
 }

@@ -590,7 +590,7 @@ async fn nobody_changes_the_source_meanwhile() {
     });
     let command = async {
         seen.await.unwrap();
-        let mut impatient = source.shell().await;
+        let mut impatient = source.test_connection().await;
         impatient.fail_if_locked().unwrap();
         let written = impatient.run("update accounts set name = 'Other'").await;
         go_on.send(()).unwrap();

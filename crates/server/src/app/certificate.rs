@@ -1,4 +1,4 @@
-//! The certificate of HTTPS. One that was renewed is served to the next connection, without a restart.
+//! The certificate of HTTPS. A renewed one serves the next connection, without a restart.
 
 use crate::config::Tls;
 use arc_swap::ArcSwap;
@@ -11,42 +11,43 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The certificate that is served.
+/// The certificate in use.
 #[derive(Debug)]
 pub(super) struct Certificate {
     held: ArcSwap<CertifiedKey>,
     seen: Mutex<Seen>,
 }
 
-/// The files as they were looked at last.
+/// The files as they were last read.
 #[derive(Debug)]
 struct Seen {
     tls: Tls,
     /// The content of the files, if they could be read.
     octets: Option<Octets>,
-    /// `true` after this content was refused once. A second refusal shows that no process is writing the files.
+    /// `true` after this content was refused once. A second refusal of the same content shows that
+    /// no process is writing the files.
     is_refused: bool,
     is_logged: bool,
 }
 
-/// The bytes of the certificate and of the key.
+/// The bytes of a certificate and of its key.
 type Octets = (Vec<u8>, Vec<u8>);
 
-/// The result of a look at the files.
+/// The result of a check of the files.
 #[derive(Debug, Eq, PartialEq)]
 pub(super) enum Look {
-    /// The same as before.
+    /// The files are as before.
     Same,
-    /// It is served now.
+    /// The files have changed and are in use.
     Renewed,
-    /// It cannot be used, and was the same at two looks; why.
+    /// The files cannot be used, for this reason, and were the same at two checks.
     Refused(String),
 }
 
 impl Certificate {
     pub(super) fn new(tls: Tls) -> Self {
         let held = ArcSwap::new(Arc::clone(&tls.certified));
-        // It is not known whether the files were replaced since they were read: the first look is at them anew.
+        // The files may have changed since they were read, so the first check reads them again.
         let seen = Mutex::new(Seen {
             tls,
             octets: None,
@@ -56,7 +57,7 @@ impl Certificate {
         Self { held, seen }
     }
 
-    /// TLS 1.2 and 1.3 with it.
+    /// The TLS settings for the certificate: TLS 1.2 and 1.3.
     pub(super) fn server(certificate: &Arc<Self>) -> Result<ServerConfig, rustls::Error> {
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ServerConfig::builder_with_provider(provider);
@@ -65,7 +66,7 @@ impl Certificate {
         Ok(builder.with_no_client_auth().with_cert_resolver(resolver))
     }
 
-    /// Serves what was read with a configuration.
+    /// Serves the certificate of a configuration.
     pub(super) fn replace(&self, tls: Tls) {
         self.held.store(Arc::clone(&tls.certified));
         let mut seen = self.seen();
@@ -73,8 +74,8 @@ impl Certificate {
         seen.octets = None;
     }
 
-    /// Looks whether the files hold something else, and serves that. A pair that does not fit together may be half
-    /// renewed, so it is refused at the second look.
+    /// Reads the files and serves them if they have changed. A pair that does not fit together may
+    /// be half renewed, so it is refused at the second check.
     pub(super) fn look(&self) -> Look {
         let mut seen = self.seen();
         let (certificate, key) = (seen.tls.certificate.clone(), seen.tls.key.clone());

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::SocketAddr;
 
-/// Why the service cannot start, or stopped.
+/// The reason why the service cannot start, or stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The data directory cannot be used.
@@ -38,7 +38,7 @@ pub enum Error {
     /// The engine.
     #[error(transparent)]
     Engine(#[from] engine::StartError),
-    /// The database changes nothing any more.
+    /// The database accepts no more changes.
     #[error(
         "the disk failed to keep what was written: repair the disk, and start again; all answered sends are kept"
     )]
@@ -49,9 +49,9 @@ pub enum Error {
     /// The address of the metrics is taken.
     #[error("cannot listen on {address}: {source}; choose another `http.metrics_listen`")]
     Metrics {
-        /// Where.
+        /// The address.
         address: SocketAddr,
-        /// Why.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },

@@ -1,34 +1,37 @@
-//! The limit of the system on open files (`ulimit -n`), and what is served within it. Clients take what is left: carriers,
-//! callbacks and the database have theirs in reserve, so that nobody who holds connections can take it from them.
+//! The limit of the system on open files (`ulimit -n`), and the connections that fit into it.
+//! Carriers, callbacks and the database have files in reserve, and clients get the rest. So no
+//! client can take these files by holding connections.
 
 use crate::config::Config;
 use database::Target;
 use engine::{BindMode, CarrierSettings};
 
-/// Files of the process itself: standard streams, timers, signals, listeners, the lock, scrapes of the metrics, name servers.
+/// Files of the process: standard streams, timers, signals, listeners, the lock, scrapes, name
+/// servers.
 const OWN_FILES: usize = 56;
-/// Files of an embedded database: each connection has the database and its log open, and a backup both again.
+/// Files of an embedded database: each connection opens the database and its log, and a backup
+/// opens both again.
 const EMBEDDED_FILES: usize = 24;
-/// Connections to PostgreSQL beside those of the pool.
+/// Connections to PostgreSQL outside of the pool.
 const EXTRA_CONNECTIONS: usize = 4;
 /// Files of a callback in flight: its connection, and one that is kept open for the next.
 const FILES_OF_CALLBACK: usize = 2;
-/// The part of what is to be shared that callbacks take at most: one of so many.
+/// Callbacks take at most one file of this many.
 const CALLBACK_SHARE: usize = 4;
-/// Clients that are served, whatever the limit: with fewer there is no service.
+/// Minimum number of clients that are served, whatever the limit.
 const MIN_CONNECTIONS: usize = 8;
 const MIN_CALLBACKS: usize = 4;
 
 /// The files that the process needs.
 #[derive(Clone, Copy, Debug)]
 struct Needs {
-    /// In reserve: for the process, the database and the carriers.
+    /// Files in reserve for the process, the database and the carriers.
     reserved: usize,
     connections: usize,
     callbacks: usize,
 }
 
-/// The parts that are served.
+/// The shares of clients and callbacks.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 struct Shares {
     connections: usize,
@@ -55,7 +58,7 @@ impl Needs {
         all.saturating_add(callbacks)
     }
 
-    /// The parts that this limit leaves.
+    /// Returns the shares that fit into this limit.
     fn within(&self, limit: usize) -> Shares {
         if self.all() <= limit {
             return Shares {
@@ -74,7 +77,7 @@ impl Needs {
     }
 }
 
-/// Connections of a carrier; one that is lost may be replaced before its file is closed.
+/// Returns the files of a carrier. A lost connection may be replaced before its file is closed.
 fn files_of(carrier: &CarrierSettings) -> usize {
     let of_bind = match carrier.bind_mode {
         BindMode::Transceiver => 1,
@@ -83,7 +86,7 @@ fn files_of(carrier: &CarrierSettings) -> usize {
     carrier.binds * of_bind + 1
 }
 
-/// Raises the limit as far as the process may, and lowers what is served to what is there, which is logged once.
+/// Raises the limit as far as the process may, and lowers the shares to fit. It logs a lower share.
 pub(super) fn fit(config: &mut Config) {
     let limit = match rlimit::increase_nofile_limit(u64::MAX) {
         Ok(limit) => usize::try_from(limit).unwrap_or(usize::MAX),

@@ -1,5 +1,5 @@
-//! The lock in the data directory: one process serves from it. It lasts as long as the file that is given
-//! back; the system frees it when a process dies.
+//! The lock in the data directory: one process serves from it. It lasts as long as the returned
+//! file. The system frees it when the process dies.
 
 use super::error::Error;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -9,7 +9,7 @@ use store::Store;
 
 const SERVING: &str = "ogene.lock";
 
-/// Takes the lock of the one process that serves; the directory is made where there is none.
+/// Takes the lock of the one process that serves. Creates the directory if it does not exist.
 pub(crate) fn serve(data_dir: &Path) -> Result<File, Error> {
     let fault = |source: io::Error| Error::DataDir {
         path: data_dir.display().to_string(),

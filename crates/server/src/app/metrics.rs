@@ -1,4 +1,4 @@
-//! Prometheus: the recorder behind `metrics`, and what the system knows of this process.
+//! Prometheus: the recorder behind `metrics`, and the figures that the system has of this process.
 
 mod meanings;
 
@@ -14,24 +14,24 @@ use tokio::time::interval;
 const SECONDS: [f64; 15] = [
     0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0,
 ];
-/// Bounds of all others, which count: sends in a commit, recipients in a batch.
+/// Bounds of all other histograms, which count: sends in a commit, recipients in a batch.
 const COUNTS: [f64; 12] = [
     1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0, 5_000.0, 10_000.0,
 ];
 
-/// How often the values of histograms are folded into their buckets. Until then each is kept, so that without
-/// this a service that nobody scrapes would grow for ever.
+/// The interval at which values of histograms are folded into their buckets. The recorder keeps
+/// each value until then, so without this an unscraped service would grow for ever.
 const UPKEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The recorder, which renders the metrics of this process.
 #[derive(Clone)]
 pub(super) struct Metrics(PrometheusHandle);
 
-/// Installs the recorder, once: `metrics` has one for the whole process.
+/// Installs the recorder. It is called once, because `metrics` has one recorder for the process.
 pub(super) fn install() -> Metrics {
     static INSTALLED: OnceLock<PrometheusHandle> = OnceLock::new();
     let handle = INSTALLED.get_or_init(|| {
-        // The bounds are not empty, which is the only fault there is.
+        // The bounds are not empty, which is the only possible fault.
         let builder = PrometheusBuilder::new()
             .set_buckets(&COUNTS)
             .and_then(|builder| {
@@ -50,7 +50,7 @@ pub(super) fn install() -> Metrics {
 }
 
 impl Metrics {
-    /// Folds values into their buckets, for as long as it runs.
+    /// Folds values into their buckets until it is aborted.
     pub(super) async fn keep_up(self) {
         let mut ticks = interval(UPKEEP_INTERVAL);
         loop {
@@ -59,7 +59,7 @@ impl Metrics {
         }
     }
 
-    /// All metrics as Prometheus text.
+    /// Returns all metrics as Prometheus text.
     pub(super) fn render(&self) -> String {
         counter!("ogene_log_lines_lost_total").absolute(logs::lost_lines());
         if let Some(process) = Process::read() {
@@ -79,7 +79,7 @@ struct Process {
 }
 
 impl Process {
-    /// The processor time as a counter. The recorder counts in whole numbers alone, and this one has a fraction.
+    /// Returns the processor time as a counter. The recorder counts in whole numbers only.
     fn cpu_time(&self) -> String {
         let (name, seconds) = ("process_cpu_seconds_total", self.cpu_s);
         let meaning = "Processor time of this process, its own and the system's for it.";
@@ -101,8 +101,8 @@ impl Process {
     }
 }
 
-/// User and system time from `/proc/self/stat`, whose second field may hold spaces in brackets. Linux counts in
-/// hundredths of a second, whatever its own clock.
+/// Returns user and system time from `/proc/self/stat`, whose second field may hold spaces in
+/// brackets. Linux reports hundredths of a second, whatever its own clock.
 fn cpu_s(stat: &str) -> Option<f64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut times = rest.split_whitespace().skip(11).map(str::parse::<u32>);

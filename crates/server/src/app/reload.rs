@@ -1,9 +1,9 @@
-//! The configuration is read again: on SIGHUP, when `ogene config reload` asks all nodes, and, of the certificate of HTTPS,
-//! when its file has changed.
+//! The reload of the configuration. It happens on SIGHUP, or when `ogene config reload` asks all
+//! nodes. The certificate of HTTPS is also reloaded when its file has changed.
 
 use super::certificate::{Certificate, Look};
 use super::files;
-use super::settings::http_settings;
+use super::http_settings::http_settings;
 use crate::config::{Config, ConfigFault, restart};
 use crate::http;
 use arc_swap::ArcSwap;
@@ -14,20 +14,20 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// How often it is looked whether a certificate was renewed.
+/// The interval of the checks for a renewed certificate.
 const CERTIFICATE_INTERVAL: Duration = Duration::from_secs(2);
 
 /// A function that reads a configuration.
 type Read = dyn Fn() -> Result<Config, Vec<ConfigFault>> + Send + Sync;
 
-/// The place where a service reads its configuration, also again.
+/// The source of a service's configuration.
 pub struct Source {
     read: Arc<Read>,
     asked: mpsc::Receiver<()>,
 }
 
 impl Source {
-    /// A source that reads again when a message comes from `asked`, or when all nodes are asked.
+    /// A source that reads again after a message from `asked`, or when all nodes are asked.
     pub fn new(
         read: impl Fn() -> Result<Config, Vec<ConfigFault>> + Send + Sync + 'static,
         asked: mpsc::Receiver<()>,
@@ -36,7 +36,7 @@ impl Source {
         Self { read, asked }
     }
 
-    /// Always that one: nothing changes.
+    /// A source of this one configuration, which never changes.
     pub fn fixed(config: Config) -> Self {
         let (_, asked) = mpsc::channel(1);
         Self::new(move || Ok(config.clone()), asked)
@@ -52,7 +52,7 @@ pub(super) struct Reloading {
 }
 
 impl Reloading {
-    /// Runs until it is aborted.
+    /// Reloads until it is aborted.
     pub(super) async fn run(mut self, source: Source) {
         let Source { read, mut asked } = source;
         let mut everywhere = self.engine.reloads();
@@ -61,14 +61,14 @@ impl Reloading {
         loop {
             tokio::select! {
                 () = next(&mut asked) => self.reload(&read, "SIGHUP").await,
-                // The sender is the engine's, which lives as long as this runs.
+                // The sender belongs to the engine, which lives as long as this task.
                 _ = everywhere.changed() => self.reload(&read, "ogene config reload").await,
                 _ = looks.tick() => self.look().await,
             }
         }
     }
 
-    /// Reads the configuration again, and goes by it from now on; where that cannot be, everything stays as it is.
+    /// Reads the configuration again and applies it. After a fault everything stays as it is.
     async fn reload(&mut self, read: &Arc<Read>, asked_by: &str) {
         let read = Arc::clone(read);
         let read = tokio::task::spawn_blocking(move || read()).await;
@@ -112,7 +112,7 @@ impl Reloading {
         self.running = config;
     }
 
-    /// Serves the certificate that its file holds by now.
+    /// Serves the certificate that its file now holds.
     async fn look(&self) {
         let Some(certificate) = self.certificate.clone() else {
             return;
@@ -128,7 +128,7 @@ impl Reloading {
     }
 }
 
-/// Waits until somebody asks; for ever where nobody can any more.
+/// Waits for a request to reload. Waits for ever once no sender is left.
 async fn next(asked: &mut mpsc::Receiver<()>) {
     if asked.recv().await.is_none() {
         pending::<()>().await;

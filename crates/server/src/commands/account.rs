@@ -88,7 +88,7 @@ pub(super) enum Account {
     },
 }
 
-/// The account that is meant.
+/// The account of a command.
 #[derive(Args)]
 pub(super) struct Which {
     /// The account's `user_id`
@@ -141,7 +141,7 @@ impl Account {
     }
 }
 
-/// The most naira that may be spent in a day.
+/// Maximum naira that may be spent in a day.
 #[derive(Clone, Copy)]
 pub(super) struct PerDay(Option<Money>);
 
@@ -156,7 +156,7 @@ async fn show(operations: &Operations, id: AccountId) -> Result<Answer, Failure>
     show_with(operations, id, None).await
 }
 
-/// The account, and how many recipients were cancelled just now.
+/// Returns the account, and the number of recipients that were just cancelled.
 async fn show_with(
     operations: &Operations,
     id: AccountId,
@@ -280,7 +280,7 @@ fn listed(account: &domain::Account) -> Result<Row<6>, Failure> {
     Row::new(&json, cells)
 }
 
-/// The total, then each component, as the API names them.
+/// Returns the total, then each component, under the names of the API.
 fn balances(purse: &Purse) -> Vec<(&'static str, Naira)> {
     let total = std::iter::once(("total_balance", Naira(purse.total())));
     let component = |component: Component| (component.as_str(), Naira(purse.get(component)));

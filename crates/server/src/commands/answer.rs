@@ -8,16 +8,16 @@ use std::process::ExitCode;
 
 /// The output of a command that succeeded.
 pub(super) struct Answer {
-    /// For people; without a line end.
+    /// The text for people, without a line end.
     text: String,
-    /// For machines.
+    /// The JSON for machines.
     json: String,
     /// The exit code.
     pub(super) exit: ExitCode,
 }
 
 impl Answer {
-    /// An answer in both forms.
+    /// Makes an answer in both forms.
     pub(super) fn new(text: impl Into<String>, json: &impl Serialize) -> Result<Self, Failure> {
         Ok(Self {
             text: text.into(),
@@ -27,7 +27,7 @@ impl Answer {
         })
     }
 
-    /// The same answer, with the exit code of a command that failed: for questions that scripts ask.
+    /// Changes the exit code to that of a failed command, for questions that scripts ask.
     pub(super) fn failing(self) -> Self {
         Self {
             exit: ExitCode::from(FAILED),
@@ -35,12 +35,12 @@ impl Answer {
         }
     }
 
-    /// An answer for machines alone.
+    /// Makes an answer for machines only.
     pub(super) fn for_machines(json: &impl Serialize) -> Result<Self, Failure> {
         Self::new("", json)
     }
 
-    /// Nothing more to say.
+    /// Makes an empty answer.
     pub(super) fn none() -> Self {
         Self {
             text: String::new(),
@@ -49,7 +49,7 @@ impl Answer {
         }
     }
 
-    /// Writes it in the form asked for.
+    /// Writes the answer in the requested form.
     pub(super) fn write(&self, json: bool, to: &mut impl Write) -> io::Result<()> {
         if self.json.is_empty() || (self.text.is_empty() && !json) {
             return Ok(());
@@ -66,7 +66,7 @@ impl Answer {
     }
 }
 
-/// Why a command did not do what was asked.
+/// The reason why a command failed.
 #[derive(Debug)]
 pub(super) struct Failure {
     message: String,
@@ -80,7 +80,7 @@ const FAILED: u8 = 1;
 const WRONG: u8 = 2;
 
 impl Failure {
-    /// Something went wrong while doing it.
+    /// Makes a failure that happened while the command ran.
     pub(super) fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -89,7 +89,7 @@ impl Failure {
         }
     }
 
-    /// A wrong command line or argument.
+    /// Makes the failure of a wrong command line or argument.
     pub(super) fn usage(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -98,7 +98,7 @@ impl Failure {
         }
     }
 
-    /// The configuration has these faults.
+    /// Makes the failure of a configuration with these faults.
     pub(super) fn configuration(faults: Vec<ConfigFault>) -> Self {
         let message = match faults.len() {
             1 => "The configuration has a fault.".to_owned(),
@@ -111,14 +111,15 @@ impl Failure {
         }
     }
 
-    /// Writes it in the form asked for, and gives the exit code.
+    /// Writes the failure in the requested form, and returns the exit code.
     pub(super) fn write(&self, json: bool, to: &mut impl Write) -> ExitCode {
-        // Nobody is left to be told where standard error is closed.
+        // A failure is lost if standard error is closed.
         let _ = writeln!(to, "{}", self.written(json));
         ExitCode::from(self.exit)
     }
 
-    /// Writes it as the last line of a log, and gives the exit code: nobody waits long for who reads the log.
+    /// Writes the failure as the last line of a log, and returns the exit code. It does not wait
+    /// long for the reader of the log.
     pub(super) fn log(&self, form: logs::Form, json: bool) -> ExitCode {
         if json || form == logs::Form::Text {
             logs::print(&self.written(json));
@@ -145,7 +146,7 @@ impl Failure {
     }
 }
 
-/// Every failure below a command is one sentence for the operator.
+/// Every failure below a command becomes one sentence for the operator.
 impl<E: std::error::Error> From<E> for Failure {
     fn from(error: E) -> Self {
         Self::new(error.to_string())
@@ -169,7 +170,7 @@ impl<'a> From<&'a ConfigFault> for FaultJson<'a> {
     }
 }
 
-/// Columns side by side under their names; the last is not padded.
+/// Returns columns side by side under their names. The last column is not padded.
 pub(super) fn table<const N: usize>(names: [&str; N], rows: &[[String; N]]) -> String {
     let names = names.map(str::to_owned);
     let all = || std::iter::once(&names).chain(rows);
@@ -188,7 +189,7 @@ pub(super) fn table<const N: usize>(names: [&str; N], rows: &[[String; N]]) -> S
     all().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Names and values, one a line.
+/// Returns names and values, one pair a line.
 pub(super) fn pairs(pairs: &[(&str, String)]) -> String {
     let width = pairs.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let line =

@@ -96,7 +96,7 @@ fn listed(phrase: &Phrase) -> Result<Row<2>, Failure> {
     Row::new(&rule, [place(&rule).to_owned(), rule.phrase.clone()])
 }
 
-/// Since when a rule holds, or where it stands.
+/// Returns the time since which a rule applies, or its place in the configuration.
 fn place(rule: &RuleJson) -> &str {
     rule.added_at.as_deref().unwrap_or("configuration")
 }

@@ -33,12 +33,12 @@ pub(super) struct Context {
 }
 
 impl Context {
-    /// The configuration, with the name of its file from `--config` or `OGENE_CONFIG`.
+    /// Reads the configuration. `--config` or `OGENE_CONFIG` names its file.
     pub(super) fn config(&self) -> Result<Config, Failure> {
         self.reader()?().map_err(Failure::configuration)
     }
 
-    /// A function that reads that configuration, any number of times.
+    /// Returns a function that reads this configuration any number of times.
     pub(super) fn reader(
         &self,
     ) -> Result<impl Fn() -> Result<Config, Vec<ConfigFault>> + Send + Sync + 'static, Failure>
@@ -53,19 +53,20 @@ impl Context {
         Ok(move || Config::load(path.as_deref(), variables.iter().cloned()))
     }
 
-    /// The database that the configuration names, which must be there.
+    /// Opens the database that the configuration names. It must exist.
     pub(super) async fn open_store(&self) -> Result<Store, Failure> {
         let config = self.config()?;
         is_there(&config.target())?;
         Ok(app::open(&config).await?)
     }
 
-    /// The operations on that database, for the user of this process.
+    /// Returns the operations on that database, for the user of this process.
     pub(super) async fn open(&self) -> Result<Operations, Failure> {
         Ok(Operations::new(self.open_store().await?, actor()))
     }
 
-    /// The same for what an installation begins with: the database is made where there is none, which is told.
+    /// Returns the same operations for the first commands of an installation. Creates the database
+    /// if there is none, and reports that.
     pub(super) async fn open_or_make(&self) -> Result<Operations, Failure> {
         let config = self.config()?;
         let is_new = is_there(&config.target()).is_err();
@@ -82,7 +83,8 @@ impl Context {
     }
 }
 
-/// Refuses a directory without a database: it would be given an empty one, and what was meant lies elsewhere.
+/// Refuses a directory without a database. Opening it would create an empty database, while the
+/// right one is elsewhere.
 fn is_there(target: &Target) -> Result<(), Failure> {
     let Target::Directory(data_dir) = target else {
         return Ok(());
@@ -103,17 +105,18 @@ fn is_there(target: &Target) -> Result<(), Failure> {
     Err(Failure::usage(fault))
 }
 
-/// A relative directory is one of the working directory: told whole, it shows where was looked.
+/// Returns the absolute path of a directory, so that messages show the place that was searched.
 pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The user of this process, as the audit names them.
+/// Returns the user of this process, as the audit names them.
 pub(super) fn actor() -> Actor {
     Actor::new(Clock::system(), &format!("cli:{}", user()))
 }
 
-/// The name that the system has for the user of this process, or their number: what `USER` says anybody can set.
+/// Returns the name that the system has for the user of this process, or their number. Anybody can
+/// set `USER`, so it is not used.
 fn user() -> String {
     let Ok(process) = fs::metadata("/proc/self") else {
         return "unknown".to_owned();
@@ -122,7 +125,7 @@ fn user() -> String {
     name_of(process.uid(), &users).unwrap_or_else(|| process.uid().to_string())
 }
 
-/// The name of a user in the text of `/etc/passwd`.
+/// Returns the name of a user in the text of `/etc/passwd`.
 fn name_of(uid: u32, users: &str) -> Option<String> {
     let uid = uid.to_string();
     let is_theirs = |line: &&str| line.split(':').nth(2) == Some(&uid);

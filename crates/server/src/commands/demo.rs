@@ -1,4 +1,5 @@
-//! `ogene demo`: the main job with nothing to configure. Everything is what production runs, but for the SMSC.
+//! `ogene demo`: the whole service with nothing to configure. Only the SMSC differs from
+//! production.
 
 mod callbacks;
 mod life;
@@ -25,10 +26,10 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use welcome::Welcome;
 
-/// Where the service and the simulator listen when nobody else does.
+/// The addresses of the service and the simulator, if they are free.
 const HTTP: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
 const SMPP: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 2775);
-/// Who the demo's customer is.
+/// The customer of the demo.
 const EMAIL: &str = "demo@ogene.example";
 const CREDIT: Money = Money::from_naira(1_000);
 /// The outcomes of numbers with these endings. All others are delivered.
@@ -42,7 +43,7 @@ const RECEIPT_DELAY: Delay = Delay {
     from: Duration::from_millis(500),
     to: Duration::from_millis(1_500),
 };
-/// The demo's words come on the terminal between the lines of the log, so only what matters is logged.
+/// The level of the log. The output of the demo is between the lines of the log on the terminal.
 const LOG_LEVEL: &str = "warn";
 
 /// The arguments of a demo.
@@ -110,7 +111,7 @@ impl Demo {
             };
             let answer = welcome.answer()?;
             let written = answer.write(context.global.json, &mut io::stdout());
-            // A reader that has gone ends no demo.
+            // A closed reader does not end the demo.
             match written.and_then(|()| io::stdout().flush()) {
                 Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                     Err(Failure::from(error))
@@ -131,7 +132,7 @@ impl Demo {
     }
 }
 
-/// Listens on `address`, or on a free port beside it where it is taken.
+/// Listens on `address`, or on a free port of the same host if it is taken.
 async fn free(address: SocketAddr) -> io::Result<TcpListener> {
     match TcpListener::bind(address).await {
         Ok(listener) => Ok(listener),
@@ -153,7 +154,7 @@ fn script(now_ms: i64) -> Result<Script, Failure> {
     })
 }
 
-/// The configuration of the demo: what an operator with one carrier would write, and callbacks to this machine.
+/// Returns the configuration of the demo: one carrier, and callbacks to this machine.
 fn configuration(smsc: SocketAddr) -> String {
     format!(
         r#"
@@ -178,7 +179,8 @@ fn configuration(smsc: SocketAddr) -> String {
     )
 }
 
-/// An account with credit and an approved sender ID, made once for a directory, and a new token.
+/// Prepares an account with credit and an approved sender ID, once for a directory, and a new
+/// token.
 async fn prepare(operations: &Operations) -> Result<(AccountId, String), Failure> {
     let account = match found(operations).await? {
         Some(account) => account,

@@ -23,7 +23,7 @@ pub(super) const AFTER_HELP: &str = "Stop the service first; nothing may serve f
     in the PostgreSQL database is overwritten, and once the import is complete `ogene serve` refuses the \
     directory.\n\nExample: ogene import-sqlite --from data   # with `database_url` in ogene.toml";
 
-/// How often progress is told.
+/// The interval of progress lines.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
@@ -84,7 +84,7 @@ fn answer(from: &Path, imported: Imported) -> Result<Answer, Failure> {
     Answer::new(text, &json!({ "imported": true, "rows": rows }))
 }
 
-/// Tells people on standard error how far it is.
+/// Writes the progress to standard error, for people.
 fn progress(json: bool) -> Watch {
     if json {
         return Arc::new(|_| {});
@@ -103,7 +103,7 @@ fn progress(json: bool) -> Watch {
             return;
         }
         *shown_at = Some(Instant::now());
-        // An import goes on where nobody reads.
+        // The import continues if standard error is closed.
         let _ = writeln!(io::stderr(), "{line}");
     })
 }

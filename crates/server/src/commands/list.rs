@@ -164,7 +164,7 @@ impl<'n, const N: usize> Printer<'n, N> {
         text
     }
 
-    /// Shows people how to go on, beside the table.
+    /// Shows how to get the next page, beside the table.
     fn name_next(&self, next: Option<&Cursor>) {
         if let Some(next) = next.filter(|_| !self.is_json) {
             let next = next.as_str();

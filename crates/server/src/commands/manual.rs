@@ -1,4 +1,5 @@
-//! `ogene completions` and `ogene manual`: both are made from the command line itself, so they are never out of date.
+//! `ogene completions` and `ogene manual`. Both are made from the command line itself, so they are
+//! always up to date.
 
 use super::answer::{Answer, Failure};
 use clap::{Args, Command};

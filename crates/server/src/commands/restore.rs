@@ -36,7 +36,7 @@ impl Restore {
         if !self.file.is_file() {
             return Err(Failure::usage(format!("there is no file {file}")));
         }
-        // Where there is no directory nobody serves from it.
+        // Nobody serves from a directory that does not exist.
         let _lock = data_dir
             .is_dir()
             .then(|| lock::serve(&data_dir))

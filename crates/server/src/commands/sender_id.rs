@@ -60,7 +60,7 @@ pub(super) enum SenderId {
     },
 }
 
-/// The sender ID that is meant.
+/// The sender ID of a command.
 #[derive(Args)]
 pub(super) struct Which {
     /// The account's `user_id`
@@ -112,7 +112,7 @@ impl SenderId {
     }
 }
 
-/// One sender ID after a change, as it now stands.
+/// Returns the answer with a sender ID after a change.
 async fn shown(operations: &Operations, which: &Which) -> Result<Answer, Failure> {
     let Which { account, sender_id } = which;
     let found = operations.senders().show(*account, sender_id).await?;

@@ -10,7 +10,7 @@ use std::net::SocketAddr;
 use tokio::net::TcpListener;
 
 pub(super) async fn run(context: &Context) -> Result<Answer, Failure> {
-    // First of all: it is asked to read its configuration again from its start on.
+    // Signals are handled before everything else, so that a SIGHUP during the start is not lost.
     let hangups = signals::hangups()?;
     let config = context.config()?;
     logs::start(&config.log);
@@ -33,7 +33,7 @@ pub(super) async fn run(context: &Context) -> Result<Answer, Failure> {
     Answer::for_machines(&json!({ "stopped": true }))
 }
 
-/// Listens on `address`, or says what is in the way, and what is to be set otherwise.
+/// Listens on `address`. A failure names the obstacle and the setting to change.
 pub(super) async fn bind(address: SocketAddr, setting: &str) -> Result<TcpListener, Failure> {
     TcpListener::bind(address).await.map_err(|error| {
         Failure::new(format!(

@@ -1,4 +1,4 @@
-//! The signals that end a command that runs until it is told to stop.
+//! The signals that end a command that runs until it is stopped.
 
 use crate::logs;
 use std::future::pending;
@@ -6,27 +6,28 @@ use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
 
-/// Exit code after a second signal, when nothing is waited for any more.
+/// The exit code after a second signal, which ends the process at once.
 const AT_ONCE: i32 = 130;
 
-/// Takes SIGINT and SIGTERM over from the system's own handling: what is given back ends with the first of
-/// them. A second one ends the process at once, whatever it is doing.
+/// Handles SIGINT and SIGTERM. The returned future completes with the first of them. A second one
+/// ends the process at once.
 pub(super) fn stop() -> io::Result<impl Future<Output = ()>> {
     stop_with(None)
 }
 
-/// The same, and SIGHUP too: for what is run from a shell that may be closed, and has no configuration to read again.
+/// Handles SIGHUP as well. It is for commands that are run from a shell that may be closed, and
+/// that have no configuration to reload.
 pub(super) fn stop_or_hangup() -> io::Result<impl Future<Output = ()>> {
     stop_with(Some(signal(SignalKind::hangup())?))
 }
 
-/// Takes SIGHUP over: each gives one, but those that come before the last was looked at.
+/// Handles SIGHUP. Each signal sends one message, unless one is still waiting.
 pub(super) fn hangups() -> io::Result<mpsc::Receiver<()>> {
     let mut hangup = signal(SignalKind::hangup())?;
     let (ask, asked) = mpsc::channel(1);
     tokio::spawn(async move {
         while hangup.recv().await.is_some() {
-            // One that waits is as good.
+            // A waiting message serves for this signal as well.
             let _ = ask.try_send(());
         }
     });
@@ -51,19 +52,19 @@ fn stop_with(mut hangup: Option<Signal>) -> io::Result<impl Future<Output = ()>>
                 _ = terminate.recv() => {}
             }
         };
-        // A shell that is closed may send more than one, so a second of these ends nothing at once.
+        // A closing shell may send several, so a second SIGHUP ends nothing at once.
         tokio::select! {
             () = next() => {}
             () = hung_up(&mut hangup) => {}
         }
-        // A receiver that is gone has stopped already.
+        // A dropped receiver has stopped already.
         let _ = asked.send(());
         next().await;
         logs::flush();
         std::process::exit(AT_ONCE);
     });
     Ok(async {
-        // A sender that is gone asks for the end just as one that speaks.
+        // A dropped sender requests the end as well.
         let _ = stop.await;
     })
 }

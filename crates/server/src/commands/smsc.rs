@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::time::interval;
 
-/// How often the figures are shown, when they have changed.
+/// The interval at which changed figures are shown.
 const STATS_INTERVAL: Duration = Duration::from_secs(1);
 /// Receipts write the time of Lagos, an hour ahead of UTC.
 const LAGOS_OFFSET_S: u64 = 3_600;
@@ -220,7 +220,7 @@ impl Smsc {
             },
             ignore_enquire_link: binds.ignore_enquire_link,
             receipt_window: receipts.receipt_window,
-            // Ids that grow over restarts, so that two runs never give the same one.
+            // Ids grow over restarts, so that two runs never return the same one.
             last_message_id: clock.now_ms().unsigned_abs() * 1_000,
             started_at_s: clock.now_ms().unsigned_abs() / 1_000 + LAGOS_OFFSET_S,
             seed,
@@ -229,7 +229,7 @@ impl Smsc {
     }
 }
 
-/// Writes a line each second in which something happened.
+/// Writes a line in each second in which something happened.
 async fn show_stats(smsc: &simulator::Smsc, json: bool) {
     let mut ticks = interval(STATS_INTERVAL);
     let mut before = Stats::default();

@@ -158,15 +158,16 @@ fn what_cannot_be_meant_is_refused() {
 /// The relation of a command to the audit.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Audited {
-    /// It changes something: the entry's verb is the command, with dots between its words.
+    /// The command changes something. The verb of the entry is the command, with dots between its
+    /// words.
     Entry,
-    /// It changes nothing that an operator decides.
+    /// The command changes nothing that an operator decides.
     Nothing,
-    /// It moves or copies all that there is, with the audit in it.
+    /// The command moves or copies everything, with the audit in it.
     Whole,
 }
 
-/// Every command. One that is new has to say here what the audit tells of it.
+/// Every command. A new one is added here with its relation to the audit.
 const AUDITED: [(&str, Audited); 44] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
@@ -214,7 +215,7 @@ const AUDITED: [(&str, Audited); 44] = [
     ("manual", Audited::Nothing),
 ];
 
-/// The commands that do something, by their words with dots between them.
+/// Returns the commands that do something, as words with dots between them.
 fn leaves(command: &clap::Command, before: &str) -> Vec<String> {
     let below = command.get_subcommands().flat_map(|command| {
         let name = format!("{before}{}", command.get_name());

@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::json;
 use std::time::Duration;
 
-/// A hundred years; what is longer is a slip.
+/// Maximum lifetime of a token: a hundred years. A longer one is a typing error.
 const LONGEST: Duration = Duration::from_hours(36_500 * 24);
 
 #[derive(Subcommand)]
@@ -55,7 +55,7 @@ pub(super) enum Token {
     },
 }
 
-/// Until when and from where a token is good.
+/// The end of a token's validity, and the addresses it may be used from.
 #[derive(Args)]
 pub(super) struct TermsArgs {
     /// After how long it is refused, such as 12h or 90d [default: never]
@@ -128,7 +128,7 @@ struct TokenJson<'a> {
     token: Option<&'a str>,
     created_at: String,
     expires_at: Option<String>,
-    /// Empty: from everywhere.
+    /// Addresses the token may be used from. An empty list allows all.
     allowed: Vec<String>,
     revoked_at: Option<String>,
 }

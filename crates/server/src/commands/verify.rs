@@ -10,7 +10,7 @@ pub(super) async fn run(context: &Context) -> Result<Answer, Failure> {
     answer(&operations.configuration().verify().await?)
 }
 
-/// The report of a verification. Sound and violated books have the same form.
+/// Returns the report of a verification. Sound and violated books have the same form.
 fn answer(report: &Checked) -> Result<Answer, Failure> {
     let violated = &report.violations;
     let summary = match violated.len() {
@@ -28,7 +28,7 @@ fn answer(report: &Checked) -> Result<Answer, Failure> {
     })
 }
 
-/// The counts of checked rows, one line each.
+/// Returns the counts of checked rows, one line each.
 pub(super) fn counts(report: &Checked) -> String {
     pairs(&[
         ("wallets", report.wallets.to_string()),
@@ -38,7 +38,7 @@ pub(super) fn counts(report: &Checked) -> String {
     ])
 }
 
-/// The same for machines.
+/// Returns the same counts as JSON.
 pub(super) fn json_of(report: &Checked) -> Value {
     json!({
         "ok": report.violations.is_empty(),

@@ -158,7 +158,8 @@ struct DebitJson<'a> {
     balance: Naira,
 }
 
-/// Reads the amount of a credit. A negative one is refused with the way to take a credit back.
+/// Reads the amount of a credit. The refusal of a negative amount names the command that takes a
+/// credit back.
 fn credited(text: &str) -> Result<Money, String> {
     if text.trim_start().starts_with('-') {
         return Err(

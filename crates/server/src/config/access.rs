@@ -1,4 +1,4 @@
-//! Who may read the files that hold passwords and keys.
+//! The permissions of the files that hold passwords and keys.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 /// The mode bits that let every user read or change a file.
 const OTHERS: u32 = 0o006;
 
-/// A sentence for each file with secrets that every user of the machine can read or change: the configuration itself,
-/// where it holds any, and those that it names.
+/// Returns a sentence for each file with secrets that every user of the machine can read or change.
+/// These are the files that the configuration names, and the configuration itself if it has
+/// secrets.
 pub(super) fn notes(file: &Path, text: &str) -> Vec<String> {
     let Ok(table) = text.parse::<toml::Table>() else {
         return Vec::new();

@@ -11,7 +11,8 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Characters that SMPP 3.4 allows in the fields of a bind, without the NUL at the end; of a password carriers take more.
+/// Characters that SMPP 3.4 allows in the fields of a bind, without the NUL at the end. Carriers
+/// accept longer passwords.
 const MAX_SYSTEM_ID_CHARACTERS: usize = 15;
 const MAX_SYSTEM_TYPE_CHARACTERS: usize = 12;
 const MAX_SERVICE_TYPE_CHARACTERS: usize = 5;
@@ -20,13 +21,13 @@ const MAX_BINDS: u32 = 64;
 const MAX_WINDOW: u32 = 10_000;
 const MAX_PER_SECOND: u32 = 1_000_000;
 const MAX_IN_DOUBT_LIMIT: u32 = 100_000;
-/// Timeouts of a carrier. A shorter one causes load, and a carrier that is silent for longer is gone.
+/// Allowed timeouts of a carrier. A shorter one causes load. A longer one keeps a dead connection.
 const CARRIER_TIMEOUTS: RangeInclusive<Duration> =
     Duration::from_millis(10)..=Duration::from_hours(1);
 
 const DEFAULT_BINDS: u32 = 2;
 const DEFAULT_WINDOW: u32 = 100;
-/// The default of `in_doubt_limit`, unless one and a half windows are more.
+/// The default of `in_doubt_limit`. One and a half windows are the default if they are more.
 const DEFAULT_IN_DOUBT_LIMIT: usize = 400;
 const DEFAULT_ENQUIRE_LINK: Duration = Duration::from_secs(30);
 const DEFAULT_RESPONSE_TIMEOUT: Duration = Duration::from_mins(1);
@@ -36,7 +37,7 @@ const BIND_MODES: [(&str, BindMode); 2] = [
     ("transmitter-and-receiver", BindMode::TransmitterAndReceiver),
 ];
 
-/// Reads one section: the account at the SMSC, and what the carrier does to messages.
+/// Reads one section: the account at the SMSC, and the rules of the carrier.
 pub(super) fn read(name: String, mut section: Section<'_>) -> (CarrierSettings, CarrierRules) {
     check_name(&name, &section);
     let tls = section.get("tls").unwrap_or_default();
@@ -96,7 +97,7 @@ fn in_doubt_limit(section: &mut Section<'_>, window: usize) -> usize {
     limit.map_or(default, as_usize)
 }
 
-/// Names go into log lines, metrics and variables, so they are plain words.
+/// Checks a name. Names are plain words, because they are part of log lines, metrics and variables.
 fn check_name(name: &str, section: &Section<'_>) {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
     if name.is_empty() || !name.chars().all(plain) {

@@ -1,10 +1,10 @@
-//! `[networks]` and `[content]`: prefixes of networks, and phrases that matter.
+//! `[networks]` and `[content]`: prefixes of networks, and phrases of texts.
 
 use super::section::Section;
 use super::value::Read;
 use domain::{CodeWords, NumberPlan, Prohibited};
 
-/// `[networks]`: the operators' prefixes, or the built-in ones where nothing is given.
+/// Reads `[networks]`: the prefixes of the networks. The built-in ones are the default.
 pub(super) fn number_plan(mut section: Section<'_>) -> NumberPlan {
     if section.is_empty() {
         return NumberPlan::nigeria();
@@ -24,7 +24,7 @@ pub(super) fn number_plan(mut section: Section<'_>) -> NumberPlan {
     })
 }
 
-/// `[content]`: what makes a text transactional, and what none may hold.
+/// Reads `[content]`: phrases that make a text transactional, and phrases that are prohibited.
 pub(super) fn read(mut section: Section<'_>) -> (CodeWords, Prohibited) {
     let words: Option<Vec<String>> = section.get("code_words");
     let prohibited: Option<Vec<String>> = section.get("prohibited");

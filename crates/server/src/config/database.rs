@@ -5,21 +5,21 @@ use super::section::Section;
 use ::database::Server;
 use std::ops::RangeInclusive;
 
-/// With a single connection, reads would wait for writes.
+/// Allowed numbers of connections. With a single one, reads would wait for writes.
 const CONNECTIONS: RangeInclusive<u32> = 2..=200;
 
 /// The PostgreSQL database, as the configuration names it.
 #[derive(Clone, Debug)]
 pub struct Database {
-    /// With its password.
+    /// The URL with its password.
     pub url: Secret,
-    /// Kept by this process.
+    /// The connections that this process keeps.
     pub connections: u32,
     /// The server, from both.
     pub server: Server,
 }
 
-/// `database_url` or `database_url_file`: the shared database, where the embedded one is not used.
+/// Reads `database_url` or `database_url_file`: the PostgreSQL database, if one is used.
 pub(super) fn read(root: &mut Section<'_>) -> Option<Database> {
     let place = root.place_of("database_url");
     let url = root.secret("database_url", "database_url_file");

@@ -3,16 +3,16 @@
 use std::cell::RefCell;
 use std::fmt;
 
-/// Where a value was set.
+/// The place where a value was set.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Origin {
-    /// In the defaults that are built in.
+    /// The built-in defaults.
     Default,
-    /// In a file as a whole.
+    /// A file as a whole.
     File(String),
-    /// In a file, on a line counted from 1.
+    /// A line of a file, counted from 1.
     Line(String, usize),
-    /// By an environment variable.
+    /// An environment variable.
     Variable(String),
 }
 
@@ -26,12 +26,12 @@ impl fmt::Display for Origin {
     }
 }
 
-/// One fault of a configuration, in words that say what to do.
+/// A fault of a configuration, and the way to mend it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ConfigFault {
-    /// Where it stands.
+    /// The place of the fault.
     pub place: Origin,
-    /// The path of the key, such as `carriers.mtn.window`; empty where no key is concerned.
+    /// The path of the key, such as `carriers.mtn.window`. It is empty if the fault is of no key.
     pub key: String,
     /// The fault, and the way to mend it.
     pub text: String,
@@ -51,7 +51,7 @@ impl fmt::Display for ConfigFault {
 pub(super) struct Faults(RefCell<Vec<ConfigFault>>);
 
 impl Faults {
-    /// Adds one.
+    /// Adds a fault.
     pub(super) fn add(&self, place: &Origin, key: impl Into<String>, text: impl Into<String>) {
         let fault = ConfigFault {
             place: place.clone(),
@@ -66,7 +66,7 @@ impl Faults {
         self.0.borrow().is_empty()
     }
 
-    /// All of them, in the order of the file.
+    /// Returns all faults in the order of the file.
     pub(super) fn into_sorted(self) -> Vec<ConfigFault> {
         let mut faults = self.0.into_inner();
         faults.sort_by_key(|fault| match &fault.place {
@@ -77,7 +77,7 @@ impl Faults {
     }
 }
 
-/// The name closest to `wrong`, when one is close enough to be meant.
+/// Returns the name closest to `wrong`, if one is close enough to be meant.
 pub(super) fn closest<'a>(
     wrong: &str,
     names: impl IntoIterator<Item = &'a str>,
@@ -89,7 +89,7 @@ pub(super) fn closest<'a>(
     (distance <= wrong.chars().count().div_ceil(3)).then_some(name)
 }
 
-/// How many letters must be added, removed, replaced or swapped with their neighbour.
+/// Returns the number of letters to add, remove, replace or swap with their neighbour.
 fn distance(left: &str, right: &str) -> usize {
     let (left, right): (Vec<char>, Vec<char>) = (left.chars().collect(), right.chars().collect());
     let mut before: Vec<usize> = Vec::new();

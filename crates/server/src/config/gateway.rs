@@ -1,4 +1,4 @@
-//! `[gateways.NAME]`: prices, carriers and promises of what callers choose.
+//! `[gateways.NAME]`: prices, carriers and terms of the gateways.
 
 use super::fault::{Origin, closest};
 use super::section::Section;
@@ -18,7 +18,7 @@ const LEG_TIMEOUT: Duration = Duration::from_mins(2);
 const OTP_VALIDITY: Duration = Duration::from_mins(10);
 const VALIDITY: Duration = Duration::from_hours(48);
 const PROMISED: RangeInclusive<Duration> = Duration::from_millis(10)..=MAX_RECEIPT_TIMEOUT;
-/// The key of a table of carriers by network that holds for all other networks.
+/// The key for all other networks in a table of carriers by network.
 const OTHER_NETWORKS: &str = "default";
 
 /// The names that a gateway's section may refer to.
@@ -29,7 +29,7 @@ pub(super) struct Known<'a> {
     pub(super) carriers: &'a [String],
 }
 
-/// Reads all gateways and checks what they say of each other.
+/// Reads all gateways, and checks the references between them.
 pub(super) fn read_all(
     sections: Vec<(String, Section<'_>)>,
     known: &Known<'_>,
@@ -55,7 +55,8 @@ pub(super) fn read_all(
     gateways
 }
 
-/// The gateways of an installation without carriers: the sandbox counts and prices by them.
+/// Returns the gateways of an installation without carriers, by which the sandbox calculates
+/// prices.
 pub(super) fn for_sandbox() -> Vec<GatewayRules> {
     let plain = [
         Gateway::DirectRefund,
@@ -75,7 +76,7 @@ pub(super) fn for_sandbox() -> Vec<GatewayRules> {
     gateways
 }
 
-/// The defaults of a gateway without keys of its own (docs/spec/sending.md, section 5).
+/// Returns the defaults of a gateway without keys of its own (docs/spec/sending.md, section 5).
 fn default_rules(gateway: Gateway) -> GatewayRules {
     let (units, refund, transactional, validity) = match gateway {
         Gateway::DirectRefund => (60_000, true, false, VALIDITY),
@@ -188,7 +189,7 @@ fn dual(mut section: Section<'_>, place: &Origin, others: &[GatewayRules]) -> Ga
     rules
 }
 
-/// The two legs, each another gateway that is configured and has no legs itself.
+/// Reads the two legs. Each is another gateway that is configured and has no legs itself.
 fn legs(section: &mut Section<'_>, place: &Origin, others: &[GatewayRules]) -> (Gateway, Gateway) {
     let default = (Gateway::DirectRefund, Gateway::DirectCorporate);
     let is_given = section.has("legs");
@@ -273,7 +274,7 @@ fn preference(section: &mut Section<'_>, known: &Known<'_>) -> Preference {
     }
 }
 
-/// Carriers by index; every name that is no carrier is a fault, and so is an empty list.
+/// Returns the indexes of carriers. An unknown name and an empty list are faults.
 fn indexes(names: &[String], known: &Known<'_>, fault: &impl Fn(String)) -> Vec<usize> {
     if names.is_empty() {
         fault("names no carrier".to_owned());

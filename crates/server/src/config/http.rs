@@ -11,15 +11,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 const MAX_CONNECTIONS: u32 = 1_000_000;
-/// Timeouts for clients. A shorter one would close honest connections.
+/// Allowed timeouts for clients. A shorter one would close connections of honest clients.
 const CLIENT_TIMEOUTS: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(1);
 
-/// Where `/metrics` is served.
+/// The place where `/metrics` is served.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Metrics {
-    /// With the API.
+    /// On the address of the API.
     Shared,
-    /// At an address of its own.
+    /// On an address of its own.
     At(SocketAddr),
     /// Nowhere.
     Closed,
@@ -28,19 +28,19 @@ pub enum Metrics {
 /// `[http]`
 #[derive(Clone, Debug)]
 pub struct Http {
-    /// Where the API is served.
+    /// The address of the API.
     pub listen: SocketAddr,
-    /// Where `/metrics` is served.
+    /// The place where `/metrics` is served.
     pub metrics: Metrics,
-    /// With what it is served over TLS.
+    /// The certificate and key, if the API is served over TLS.
     pub tls: Option<Tls>,
-    /// Proxies that are believed when they say whom they speak for.
+    /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<AddressRange>,
-    /// How codes are written.
+    /// The form of codes.
     pub code_prefix: Codes,
-    /// The limits of its connections.
+    /// The limits of connections.
     pub connections: ConnectionLimits,
-    /// How long the body of a request may take to arrive.
+    /// The time in which the body of a request must arrive.
     pub body_timeout: Duration,
 }
 

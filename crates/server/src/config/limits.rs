@@ -10,25 +10,28 @@ use std::time::Duration;
 /// Upper bound of `limits.max_recipients` (docs/spec/sending.md, section 1).
 const MAX_RECIPIENTS: u32 = 100_000;
 const MAX_COUNT: u32 = 1_000_000_000;
-/// A body below this could not hold the recipients of an ordinary request.
+/// Minimum size of the largest body. A smaller one could not hold the recipients of an ordinary
+/// request.
 const MIN_BODY: Size = Size(64 << 10);
-/// A quarter of the memory for bodies is for callers who are not known yet, and the largest body must fit into it.
+/// Minimum memory for bodies, in largest bodies. A quarter of it is for callers who are not known
+/// yet, and the largest body must fit into that quarter.
 const MIN_BODIES: usize = 4;
 
-/// The answer of an idempotency key outlasts retries, and takes room no longer than a month.
+/// Allowed retention of the answers of idempotency keys. It outlasts retries and is at most a
+/// month.
 const ANSWER_KEPT: RangeInclusive<Duration> =
     Duration::from_mins(5)..=Duration::from_hours(30 * 24);
 
 /// `[limits]`
 #[derive(Clone, Debug)]
 pub struct LimitsSection {
-    /// The limits that the engine keeps.
+    /// The limits that the engine applies.
     pub engine: engine::Limits,
-    /// Recipients in a request.
+    /// Maximum recipients of a request.
     pub max_recipients: usize,
-    /// The largest request body, bytes.
+    /// Maximum size of a request body, bytes.
     pub max_body_bytes: usize,
-    /// All bodies in memory at once, bytes.
+    /// Maximum memory of all bodies together, bytes.
     pub body_memory_bytes: usize,
 }
 

@@ -6,13 +6,13 @@ use tracing_subscriber::EnvFilter;
 /// `[log]`
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Log {
-    /// How lines are written.
+    /// The form of the lines.
     pub format: LogFormat,
     /// The level, in the language of `tracing_subscriber`'s `EnvFilter`.
     pub level: String,
 }
 
-/// How the lines of the log are written.
+/// The form of the lines of the log.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum LogFormat {
     /// Text on a terminal, JSON elsewhere.

@@ -10,7 +10,7 @@ use crate::http::ConnectionLimits;
 struct Kept(Vec<&'static str>);
 
 impl Kept {
-    /// Keeps the running value of a key, and notes the key where the new one differs.
+    /// Keeps the running value of a key, and records the key if the new value differs.
     fn keep<T: Clone + PartialEq>(&mut self, key: &'static str, new: &mut T, running: &T) {
         if new != running {
             self.0.push(key);
@@ -20,8 +20,7 @@ impl Kept {
 }
 
 /// Keeps the running value of each key that only a start can change, and returns the keys and
-/// sections that differ there. Each field is named here, so that a new one is put on one side or
-/// the other.
+/// sections that differ. Each field is named here, so that a new field is decided on.
 pub fn keep(config: &mut Config, running: &Config) -> Vec<&'static str> {
     let Config {
         file: _,
@@ -57,7 +56,7 @@ pub fn keep(config: &mut Config, running: &Config) -> Vec<&'static str> {
     keep_http(&mut kept, http, &running.http);
     keep_limits(&mut kept, limits, &running.limits);
     if callbacks != &running.callbacks {
-        // How long data is kept at least follows from how long callbacks are tried.
+        // The minimum retention depends on how long callbacks are retried.
         kept.keep("retention", retention, &running.retention);
     }
     kept.keep("callbacks", callbacks, &running.callbacks);
@@ -78,7 +77,7 @@ fn keep_http(kept: &mut Kept, http: &mut Http, running: &Http) {
     kept.keep("http.listen", listen, &running.listen);
     kept.keep("http.metrics_listen", metrics, &running.metrics);
     kept.keep("http.code_prefix", code_prefix, &running.code_prefix);
-    // Another certificate is taken over; that there is one is not.
+    // A reload accepts another certificate. It cannot switch TLS on or off.
     if tls.is_some() != running.tls.is_some() {
         kept.0.push("http.tls");
         tls.clone_from(&running.tls);
@@ -109,7 +108,7 @@ fn keep_limits(kept: &mut Kept, limits: &mut LimitsSection, running: &LimitsSect
         body_memory_bytes,
     } = limits;
     if body_memory_bytes != &running.body_memory_bytes {
-        // The largest body must find room in it.
+        // The largest body must fit into this memory.
         kept.keep("limits.max_body", max_body_bytes, &running.max_body_bytes);
     }
     kept.keep(

@@ -8,13 +8,13 @@ use engine::{CallbackSettings, Retention};
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_hours(24);
-/// Who keeps things for longer leaves the key out.
+/// Maximum retention. An operator who keeps data for longer leaves the key out.
 const MOST: Duration = Duration::from_hours(20 * 365 * 24);
-/// Pages are matched with receipts for seven days.
+/// Minimum retention of messages. Pages are matched with receipts for seven days.
 const LEAST_MESSAGES: Duration = Duration::from_hours(8 * 24);
 const LEAST_BODIES: Duration = Duration::from_hours(3 * 24);
 
-/// Reads the section. Nothing may go that the slowest gateway or the last retry of a callback still needs.
+/// Reads the section. Data that the slowest gateway or the last retry of a callback needs is kept.
 pub(super) fn read(
     mut section: Section<'_>,
     gateways: &[GatewayRules],

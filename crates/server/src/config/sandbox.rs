@@ -1,4 +1,4 @@
-//! `[sandbox]`: what an account may simulate, and how long it is kept.
+//! `[sandbox]`: limits of an account in the sandbox, and retention of its messages.
 
 use super::gateway::millis;
 use super::section::Section;
@@ -7,10 +7,11 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 const MOST: u32 = 1_000_000_000;
-/// Long enough to look at a report, and no longer than what nobody pays for may take room.
+/// Allowed retention. It is long enough to read a report, and short because nobody pays for the
+/// room.
 const KEPT: RangeInclusive<Duration> = Duration::from_hours(1)..=Duration::from_hours(8 * 24);
 
-/// The limits, and for how many milliseconds messages are kept.
+/// Reads the limits, and the retention of messages in milliseconds.
 pub(super) fn read(mut section: Section<'_>) -> (SandboxLimits, i64) {
     let mut count = |key| section.within(key, 1..=MOST).unwrap_or_default();
     let limits = SandboxLimits {

@@ -1,8 +1,8 @@
-//! Text that never shows in a log line or a fault.
+//! Text that is never part of a log line or a fault.
 
 use std::fmt;
 
-/// A password or an address that holds one. `Debug` shows that it is there, and nothing of it.
+/// A password, or an address with a password. `Debug` shows only that it exists.
 #[derive(Clone, Default, Eq, PartialEq)]
 pub struct Secret(String);
 
@@ -12,7 +12,7 @@ impl Secret {
         Self(text.into())
     }
 
-    /// The text itself, for the one place that needs it.
+    /// Returns the text, for the one place that needs it.
     pub fn reveal(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,5 @@
-//! A section while it is read: what is asked for is taken out, and what is left at the end is unknown.
+//! A section while it is read. Each key that is read is removed. The keys left at the end are
+//! unknown.
 
 use super::fault::{Faults, Origin, closest};
 use super::secret::Secret;
@@ -31,13 +32,13 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The section `key`; empty where there is none.
+    /// Returns the section `key`, which may be empty.
     pub(super) fn section(&mut self, key: &'static str) -> Section<'a> {
         let node = self.take(key);
         self.inner(key, node.as_ref())
     }
 
-    /// All sections under `key`, by name.
+    /// Returns all sections under `key`, by name.
     pub(super) fn sections(&mut self, key: &'static str) -> Vec<(String, Section<'a>)> {
         let mut outer = self.section(key);
         let table = std::mem::take(&mut outer.table);
@@ -48,7 +49,7 @@ impl<'a> Section<'a> {
         table.into_iter().map(inner).collect()
     }
 
-    /// The value of `key`, when it is there and without fault.
+    /// Returns the value of `key`, if it is set and has no fault.
     pub(super) fn get<T: Read>(&mut self, key: &'static str) -> Option<T> {
         let node = self.take(key)?;
         match T::read(&node) {
@@ -60,7 +61,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The value of a key that must be there.
+    /// Returns the value of a key that is required.
     pub(super) fn require<T: Read>(&mut self, key: &'static str) -> Option<T> {
         if !self.table.contains_key(key) {
             self.asked.push(key);
@@ -70,7 +71,7 @@ impl<'a> Section<'a> {
         self.get(key)
     }
 
-    /// A value of `key` that lies in `range`.
+    /// Returns a value of `key` within `range`.
     pub(super) fn within<T: Read + PartialOrd + Display>(
         &mut self,
         key: &'static str,
@@ -87,7 +88,7 @@ impl<'a> Section<'a> {
         None
     }
 
-    /// A duration of `key` that lies in `range`.
+    /// Returns a duration of `key` within `range`.
     pub(super) fn time(
         &mut self,
         key: &'static str,
@@ -98,7 +99,7 @@ impl<'a> Section<'a> {
         time.map(|Time(duration)| duration)
     }
 
-    /// One of the named values.
+    /// Returns one of the named values.
     pub(super) fn one_of<T: Copy>(
         &mut self,
         key: &'static str,
@@ -115,7 +116,7 @@ impl<'a> Section<'a> {
         found.map(|(_, value)| *value)
     }
 
-    /// A text of at most so many ASCII characters.
+    /// Returns a text with a maximum number of ASCII characters.
     pub(super) fn short_text(&mut self, key: &'static str, most: usize) -> Option<String> {
         let place = self.place_of(key);
         let text: String = self.get(key)?;
@@ -128,7 +129,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A secret: in `key`, or in the file that `file_key` names.
+    /// Returns a secret from `key`, or from the file that `file_key` names.
     pub(super) fn secret(&mut self, key: &'static str, file_key: &'static str) -> Option<Secret> {
         let file_place = self.place_of(file_key);
         let (here, file): (Option<String>, Option<PathBuf>) = (self.get(key), self.get(file_key));
@@ -161,7 +162,7 @@ impl<'a> Section<'a> {
         self.table.is_empty()
     }
 
-    /// The whole table, unread.
+    /// Takes the whole table, unread.
     pub(super) fn take_all(&mut self) -> Table {
         std::mem::take(&mut self.table)
     }
@@ -171,12 +172,12 @@ impl<'a> Section<'a> {
         self.faults.add(&self.place_of(key), self.key(key), text);
     }
 
-    /// Adds a fault of a key that was read already, at the place it had.
+    /// Adds a fault of a key that was read already, at its place.
     pub(super) fn fault_at(&self, place: &Origin, key: &str, text: impl Into<String>) {
         self.faults.add(place, self.key(key), text);
     }
 
-    /// Where `key` is set, or this section where it is not.
+    /// Returns the place where `key` is set, else the place of this section.
     pub(super) fn place_of(&self, key: &str) -> Origin {
         self.table
             .get(key)
@@ -184,7 +185,7 @@ impl<'a> Section<'a> {
             .clone()
     }
 
-    /// Names what nobody asked for.
+    /// Adds a fault for each unknown key.
     pub(super) fn finish(self) {
         for (key, node) in &self.table {
             let text = match closest(key, self.asked.iter().copied()) {
@@ -200,7 +201,7 @@ impl<'a> Section<'a> {
         self.table.remove(key)
     }
 
-    /// The path of `key`; of the section itself where `key` is empty.
+    /// Returns the path of `key`. An empty `key` stands for the section itself.
     fn key(&self, key: &str) -> String {
         let parts = [self.path.as_str(), key];
         let given = parts.into_iter().filter(|part| !part.is_empty());
@@ -231,7 +232,7 @@ impl<'a> Section<'a> {
     }
 }
 
-/// Refuses a text that does not fit into a field of SMPP of this many octets.
+/// Refuses a text that is too long for a field of SMPP with this many octets.
 pub(super) fn short(text: &str, most: usize) -> Result<(), String> {
     if text.len() > most {
         return Err(format!(

@@ -7,10 +7,10 @@ use super::value::Read;
 use domain::{AccountId, Money, NumberPlan, Price, Tariff};
 use std::collections::{BTreeMap, HashMap};
 
-/// A Unicode page costs so many plain ones where no price is given for it.
+/// The default price of a Unicode page, as a multiple of the plain one.
 const UNICODE_FACTOR: i64 = 2;
 
-/// Reads the price keys of a gateway's section; `base` holds where it names no price.
+/// Reads the price keys of a gateway's section. `base` is the default of each price.
 pub(super) fn tariff(section: &mut Section<'_>, base: Price, plan: &NumberPlan) -> Tariff {
     let price = section.get::<Money>("price").unwrap_or(base.plain);
     let unicode = section.get::<Money>("unicode_price");
@@ -72,7 +72,7 @@ impl Read for GivenPrice {
     }
 }
 
-/// The index of a network in the plan.
+/// Returns the index of a network in the plan.
 pub(super) fn network(name: &str, plan: &NumberPlan) -> Result<usize, String> {
     plan.networks()
         .iter()
@@ -89,7 +89,7 @@ pub(super) fn network(name: &str, plan: &NumberPlan) -> Result<usize, String> {
         })
 }
 
-/// A price whose Unicode page is not given.
+/// Returns a price without a price of its own for Unicode.
 pub(super) fn twice(plain: Money) -> Price {
     Price {
         plain,

@@ -92,8 +92,8 @@ fn without_gateways_the_sandbox_has_all_and_a_note_names_it() {
     assert_eq!(config.notes.len(), 1);
 }
 
-/// The lines of the default file with all its examples, but for what they cannot state: files that are not
-/// there, and what is off unless set.
+/// Returns the lines of the default file with all its examples. Lines that name missing files, or
+/// enable features that are off by default, are left out.
 fn stated_lines() -> Vec<String> {
     const NOT_STATED: [&str; 8] = [
         "database_url",
@@ -114,7 +114,7 @@ fn stated_lines() -> Vec<String> {
         .collect()
 }
 
-/// The keys that the default file shows and does not set, uncommented, are what leaving them out means.
+/// The keys that the default file shows as comments have the same values when they are set.
 #[test]
 fn the_examples_of_the_default_file_state_the_defaults() {
     let given = stated_lines();
@@ -280,7 +280,7 @@ fn what_a_gateway_with_legs_has_of_its_legs_is_refused_there() {
     }
 }
 
-/// A receipt finds nobody after seven days, and what is far away has no place in milliseconds.
+/// A receipt is matched for seven days, and a time that is far away does not fit into milliseconds.
 #[test]
 fn every_duration_has_bounds_which_the_fault_names() {
     let bounds = [
@@ -635,7 +635,7 @@ fn an_authority_for_a_connection_without_tls_is_a_fault() {
     }
 }
 
-/// Each key of the file in turn is given values that it was never meant to have.
+/// Each key of the file in turn gets values of wrong types and ranges.
 #[test]
 fn whatever_a_key_is_given_the_fault_names_it() {
     const ODD: [&str; 4] = ["\"x\"", "-1", "[[]]", "{ a = { b = 1 } }"];

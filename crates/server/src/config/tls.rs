@@ -1,5 +1,5 @@
-//! Certificates and keys from PEM files. They are read when the configuration is, so that a wrong one is a
-//! fault with a key and a line.
+//! Certificates and keys from PEM files. They are read with the configuration, so that a fault of a
+//! file has a key and a line.
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -8,14 +8,14 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// `http.tls`: PEM files, and what was read of them.
+/// `http.tls`: the PEM files and their content.
 #[derive(Clone, Debug)]
 pub struct Tls {
     /// The certificate, with its chain.
     pub certificate: PathBuf,
     /// Its private key.
     pub key: PathBuf,
-    /// Both.
+    /// The certificate and key, as read.
     pub certified: Arc<CertifiedKey>,
 }
 
@@ -23,7 +23,7 @@ impl Tls {
     /// Reads both files.
     ///
     /// # Errors
-    /// Which file cannot be used, and why.
+    /// A file cannot be used, for this reason.
     pub fn read(certificate: PathBuf, key: PathBuf) -> Result<Self, String> {
         let chain = certificates(&certificate)?;
         let private = PrivateKeyDer::from_pem_file(&key).map_err(|error| fault(&key, error))?;
@@ -38,10 +38,10 @@ impl Tls {
     }
 }
 
-/// The certificates of a file by which a server is known, of which there is at least one.
+/// Reads the certificates of a file by which a server is trusted. There is at least one.
 ///
 /// # Errors
-/// Why the file cannot be used.
+/// The file cannot be used, for this reason.
 pub(super) fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let all = certificates(file)?;
     database::trust(&all).map_err(|error| fault(file, error))?;

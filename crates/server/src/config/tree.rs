@@ -1,4 +1,4 @@
-//! The values of a configuration before they mean anything, each with the place it came from.
+//! The values of a configuration before they are interpreted, each with its place.
 
 use super::fault::{Faults, Origin};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub(super) enum Value {
     Table(Table),
     /// A date or time, which no key of ours takes.
     Time,
-    /// The text of an environment variable: what it means depends on who reads it.
+    /// The text of an environment variable. Its meaning depends on the key.
     Variable(String),
 }
 
@@ -65,7 +65,7 @@ pub(super) fn parse(text: &str, place: impl Fn(usize) -> Origin, faults: &Faults
     table(document.get_ref(), &place_of)
 }
 
-/// Lays `over` on `base`: its values replace those of `base`, tables are joined.
+/// Merges `over` into `base`: its values replace those of `base`, and tables are merged.
 pub(super) fn merge(base: &mut Table, over: Table) {
     for (key, node) in over {
         match (base.get_mut(&key), node) {
@@ -89,7 +89,7 @@ pub(super) fn merge(base: &mut Table, over: Table) {
     }
 }
 
-/// Sets the value at `path`, making the tables on the way.
+/// Sets the value at `path`, and creates the tables on the way.
 pub(super) fn set(table: &mut Table, path: &[&str], node: Node) {
     let Some((key, path)) = path.split_first() else {
         return;

@@ -1,4 +1,4 @@
-//! From a value to what a key means: durations, sizes, money, addresses, lists.
+//! Conversion of values to the types of keys: durations, sizes, money, addresses, lists.
 
 use super::fault::{Faults, Origin};
 use super::tree::{Node, Table, Value, parse};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// A type that a key can hold.
 pub(super) trait Read: Sized {
-    /// Reads it, or says what is wrong.
+    /// Reads the value, or returns the fault.
     fn read(node: &Node) -> Result<Self, String>;
 }
 
@@ -50,7 +50,8 @@ impl Read for u32 {
     }
 }
 
-/// A price above this is a slip, and sums of prices below it never leave the range of money.
+/// Maximum price of a page. A higher price is a typing error. Sums of lower prices stay within the
+/// range of money.
 const DEAREST_PAGE: Money = Money::from_naira(100_000);
 
 /// The price of a page.
@@ -136,7 +137,7 @@ impl Read for Node {
     }
 }
 
-/// A table as it stands, for those who read its values by other rules.
+/// Returns a table unread, for keys that read its values by other rules.
 pub(super) fn table(node: &Node) -> Result<Table, String> {
     match &node.value {
         Value::Table(table) => Ok(table.clone()),
@@ -180,7 +181,7 @@ impl Read for Size {
     }
 }
 
-/// A duration that is told in a fault as one writes it.
+/// A duration whose faults show it as it is written.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, PartialOrd)]
 pub(super) struct Time(pub(super) Duration);
 
@@ -198,7 +199,7 @@ impl fmt::Display for Time {
         let all = self.0.as_millis();
         let whole = |(_, millis): &(&str, u64)| all.is_multiple_of((*millis).into());
         let units = TIME_UNITS.into_iter().rev();
-        // Nothing is a whole number of each unit.
+        // Zero is a whole number of every unit.
         let found = units.into_iter().find(|unit| all > 0 && whole(unit));
         let (unit, millis) = found.unwrap_or(("ms", 1));
         write!(f, "{}{unit}", all / u128::from(millis))
@@ -211,7 +212,8 @@ impl Read for Time {
     }
 }
 
-/// Reads a whole number with a unit; nothing else, so that `5` never means what one did not think of.
+/// Reads a whole number with a unit. A number without a unit such as `5` is refused, because its
+/// meaning is ambiguous.
 pub(crate) fn duration(text: &str) -> Option<Duration> {
     TIME_UNITS.iter().find_map(|(unit, millis)| {
         let count: u64 = text.strip_suffix(unit)?.trim().parse().ok()?;
@@ -219,7 +221,7 @@ pub(crate) fn duration(text: &str) -> Option<Duration> {
     })
 }
 
-/// All values, or all faults in one sentence.
+/// Returns all values, or all faults in one sentence.
 fn collected<T, C: FromIterator<T>>(
     results: impl Iterator<Item = Result<T, String>>,
 ) -> Result<C, String> {
@@ -237,7 +239,7 @@ fn collected<T, C: FromIterator<T>>(
     }
 }
 
-/// The items of a variable that holds a list: TOML, or texts with commas between them.
+/// Returns the items of a variable that holds a list: TOML, or texts with commas between them.
 fn listed(text: &str, place: &Origin) -> Result<Vec<Node>, String> {
     if text.trim_start().starts_with('[') {
         return match toml_value(text, place)?.value {

@@ -1,4 +1,4 @@
-//! Environment variables that go before the file: `OGENE_` and the key in capitals.
+//! Environment variables, which override the file: `OGENE_` and the key in capitals.
 
 use super::defaults::DEFAULT;
 use super::fault::{ConfigFault, Faults, Origin};
@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 
 const PREFIX: &str = "OGENE_";
-/// Variables that are read elsewhere: the name of the file itself.
+/// The variable that is read elsewhere: the name of the file.
 const OTHERS: [&str; 1] = ["OGENE_CONFIG"];
 
-/// Our variables among those of the system, or a fault for each that is no text. To pass over such a one would leave the
-/// default in force. Variables of other programs do not matter.
+/// Returns our variables among those of the system. One that is no text is a fault, because
+/// ignoring it would leave the default in force. Variables of other programs are ignored.
 pub(crate) fn ours(
     all: &[(OsString, OsString)],
 ) -> Result<Vec<(String, String)>, Vec<ConfigFault>> {
@@ -35,9 +35,10 @@ pub(crate) fn ours(
     }
 }
 
-/// Lays the variables over `table`, and gives the names of those that set no key.
+/// Sets the variables in `table`, and returns the names of those that set no key.
 ///
-/// A foreign name is no fault: container platforms set variables such as `OGENE_PORT` by themselves.
+/// An unknown name is no fault: container platforms set variables such as `OGENE_PORT` by
+/// themselves.
 pub(super) fn overlay(
     table: &mut Table,
     variables: impl IntoIterator<Item = (String, String)>,
@@ -69,7 +70,7 @@ pub(super) fn overlay(
     unknown
 }
 
-/// The default file with every key that it shows: those that are not set, too.
+/// Returns the default file with every key that it shows, also those that are comments.
 pub(super) fn uncommented() -> String {
     let uncomment = |line: &'static str| match line.strip_prefix('#') {
         Some(rest) if !rest.is_empty() && !rest.starts_with([' ', '-']) => rest,
@@ -115,7 +116,7 @@ impl Keys {
         }
     }
 
-    /// The path of the key that is spelled so in a variable.
+    /// Returns the path of the key with this spelling in a variable.
     fn path(&self, spelled: &str, carriers: &[String]) -> Option<Vec<String>> {
         if let Some(path) = self
             .plain
@@ -131,7 +132,8 @@ impl Keys {
         let rest = spelled.strip_prefix("carriers_")?;
         let of_file = carriers.iter().map(String::as_str);
         named("carriers", rest, of_file, &self.carrier).or_else(|| {
-            // A carrier that the file does not name: what stands before the longest key that fits.
+            // The file does not name the carrier. Its name is the text before the longest key that
+            // matches.
             let fits = |key: &&String| {
                 rest.strip_suffix(key.as_str())
                     .is_some_and(|name| name.len() > 1 && name.ends_with('_'))
@@ -160,7 +162,7 @@ fn named<'a>(
     })
 }
 
-/// How a variable spells a path, in lower case.
+/// Returns the spelling of a path in a variable, in lower case.
 fn spell(path: &str) -> String {
     path.to_lowercase().replace(['-', '.'], "_")
 }

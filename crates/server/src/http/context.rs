@@ -31,13 +31,14 @@ pub struct State {
 pub struct Settings {
     /// The limits of a request's body.
     pub body: BodyLimits,
-    /// Proxies whose `X-Forwarded-For` is believed.
+    /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<AddressRange>,
     /// The description of the interface as this installation offers it.
     pub document: Document,
 }
 
-/// The state of one version of the interface. The same handlers serve live and sandbox, and every request holds this.
+/// The state of one version of the interface. Live and sandbox share the handlers, and every
+/// request holds this state.
 pub(super) struct Api {
     pub(super) engine: Engine,
     pub(super) environment: Environment,

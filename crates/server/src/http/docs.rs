@@ -1,4 +1,4 @@
-//! The documentation that the service serves of itself.
+//! The documentation that the service serves about itself.
 
 pub(super) mod document;
 pub(super) mod installation;

@@ -1,4 +1,4 @@
-//! From a request to its caller and its fields.
+//! Extraction of the caller and the fields from a request.
 
 pub(super) mod body;
 pub(super) mod call;

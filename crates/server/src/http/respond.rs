@@ -1,4 +1,4 @@
-//! From an outcome to a response: envelopes, codes, request ids, and the line in the log.
+//! Responses: envelopes, codes, request ids, and the line in the log.
 
 pub(super) mod codes;
 pub(super) mod envelope;

@@ -1,4 +1,4 @@
-//! The server loop: connections in, requests to the router, and an orderly end.
+//! The server loop: it accepts connections, passes requests to the router, and ends in order.
 
 mod bare_responses;
 mod connections;
@@ -27,31 +27,30 @@ use tokio::time::{Instant, interval_at, sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tower::Service;
 
-/// How long a TLS handshake may take.
+/// The time that a TLS handshake may take.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often an HTTP/2 client is asked whether it is still there, and how long it may take to say so.
+/// The interval of pings to an HTTP/2 client, and the time in which it must answer.
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
-/// Requests at a time on one HTTP/2 connection.
+/// Maximum concurrent requests on one HTTP/2 connection.
 const MAX_STREAMS: u32 = 200;
-/// How long a connection may take to end once it should: what is open is finished, what is written is read.
+/// The time that a connection has to end: to finish open requests, and to let the client read them.
 const GRACE: Duration = Duration::from_secs(10);
-/// How long to wait when the system has no room for another connection.
+/// The pause after the system had no room for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// How much of a server clients may take.
+/// The limits of connections.
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionLimits {
-    /// Connections served at a time; where there are more, idle ones end, and the others wait.
+    /// Maximum connections served at a time. At the limit, idle ones are closed and new ones wait.
     pub max: usize,
-    /// How long a connection may go without the whole head of a (next) request.
+    /// The time that a connection may take to send the whole head of its next request.
     pub idle_timeout: Duration,
 }
 
-/// Serves until `shutdown`, then finishes what is open within `GRACE` and returns.
-///
-/// With `tls` every connection is TLS 1.2 or newer, HTTP/2 or HTTP/1.1 as the client prefers; without, both are
-/// told apart by their first bytes.
+/// Serves until `shutdown`, then finishes open requests within `GRACE` and returns. With `tls`
+/// every connection is TLS 1.2 or newer, and HTTP/2 or HTTP/1.1 as the client prefers. Without it
+/// the first bytes of a connection tell the two versions apart.
 pub async fn serve(
     listener: TcpListener,
     tls: Option<rustls::ServerConfig>,
@@ -84,7 +83,7 @@ pub async fn serve(
     }
     drop((listener, stopping));
     stop.send_replace(());
-    // Each connection holds a receiver and ends by itself, so the last to go ends the wait.
+    // Each connection holds a receiver and ends by itself, so the wait ends with the last one.
     stop.closed().await;
     Ok(())
 }
@@ -96,8 +95,8 @@ fn acceptor(mut config: rustls::ServerConfig) -> TlsAcceptor {
     TlsAcceptor::from(Arc::new(config))
 }
 
-/// Waits for a connection and then for its permit. A fault that concerns only this connection, or that passes,
-/// gives `None`.
+/// Waits for a connection and then for its permit. Returns `None` after a fault that concerns only
+/// this connection, or that passes.
 async fn accept(
     listener: &TcpListener,
     connections: &Arc<Connections>,
@@ -117,7 +116,7 @@ async fn accept(
             );
             if !of_the_peer {
                 ACCEPTING.failed(&fault);
-                // Mostly the system has no more files for this process.
+                // Usually the process has no more file descriptors.
                 connections.end_idle();
                 sleep(ACCEPT_PAUSE).await;
             }
@@ -151,7 +150,8 @@ impl Connection {
             () = self.permit.activity.ending() => return,
         };
         match handshake {
-            // Boxed, as connections without TLS would have room for its state as well.
+            // The future is boxed, as connections without TLS would have room for its state as
+            // well.
             Ok(Ok(stream)) => Box::pin(self.serve(stream)).await,
             Ok(Err(fault)) => tracing::debug!(error = %fault, "connection: TLS handshake failed"),
             Err(_) => tracing::debug!("connection: TLS handshake timed out"),
@@ -182,8 +182,8 @@ impl Connection {
         let stream = CompletedStream::new(stream, codes);
         let builder = builder(idle_timeout);
         let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
-        // hyper's own limits leave out who has not said which version of HTTP it speaks, who keeps HTTP/2 open
-        // by answering pings, and who does not read what was answered.
+        // hyper's limits do not cover three clients: one that has not chosen a version of HTTP, one
+        // that keeps HTTP/2 open by answering pings, and one that does not read its answers.
         let mut looks = interval_at(Instant::now() + idle_timeout, idle_timeout);
         let is_asked_to_stop = loop {
             tokio::select! {
@@ -200,7 +200,7 @@ impl Connection {
                     Seen::Idle => {}
                 }
             }
-            // Idle, or its permit is needed.
+            // The connection is idle, or its permit is needed.
             if activity.is_used() {
                 break false;
             }

@@ -1,5 +1,6 @@
-//! The bounded buffer between those who log and the thread that writes. A line that finds it full, or that cannot be
-//! written, is lost and counted; how many were lost is written as soon as lines can be written again.
+//! The bounded buffer between the threads that log and the thread that writes. A line is lost and
+//! counted if the buffer is full or the write fails. The count is written as soon as lines can be
+//! written again.
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::io::{self, Write};
@@ -8,19 +9,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
-/// Octets of lines that wait to be written; as many are being written.
+/// Maximum octets of waiting lines. The thread may be writing as many again.
 const MAX_BUFFERED_BYTES: usize = 4 << 20;
-/// Octets of room that are kept when the buffer is empty.
+/// Capacity that is kept while the buffer is empty, octets.
 const KEPT_BYTES: usize = 64 << 10;
-/// The interval of tries where standard error takes nothing for the moment (it was made non-blocking by another process).
+/// The interval of retries while standard error would block. Another process may have made it
+/// non-blocking.
 const RETRY_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Lines on their way from all threads to the one that writes.
+/// Lines from all threads for the one thread that writes.
 pub(super) struct LineBuffer {
     state: Mutex<State>,
-    /// A line came while the writer waited.
+    /// Notified when a line arrives.
     filled: Condvar,
-    /// The writer has written everything.
+    /// Notified when everything is written.
     emptied: Condvar,
     /// Lines lost since the process started.
     lost: AtomicU64,
@@ -29,7 +31,7 @@ pub(super) struct LineBuffer {
 struct State {
     pending: Vec<u8>,
     is_writing: bool,
-    /// Lost lines of which the log has no record yet.
+    /// Lost lines that the log has not recorded yet.
     unrecorded: u64,
 }
 
@@ -47,7 +49,7 @@ impl LineBuffer {
         }
     }
 
-    /// Takes a line, with its line end, or loses it where there is no room.
+    /// Appends a line with its line end. Drops it if there is no room.
     pub(super) fn push(&self, line: &[u8]) {
         let mut state = self.lock();
         if state.pending.len() + line.len() > MAX_BUFFERED_BYTES {
@@ -62,7 +64,7 @@ impl LineBuffer {
         }
     }
 
-    /// Lines lost since the process started.
+    /// Returns the lines lost since the process started.
     pub(super) fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
@@ -80,7 +82,7 @@ impl LineBuffer {
         }
     }
 
-    /// Writes lines as they come, for ever. `record` makes the line that tells how many were lost.
+    /// Writes lines for ever. `record` returns the line with the number of lost lines.
     pub(super) fn write_to(&self, to: &mut impl Write, record: impl Fn(u64) -> String) {
         let mut sink = Sink { to, is_torn: false };
         let mut lines = Vec::new();
@@ -92,7 +94,7 @@ impl LineBuffer {
         }
     }
 
-    /// Takes all lines that wait, once there are any.
+    /// Waits for lines and takes them all.
     fn wait_for(&self, lines: &mut Vec<u8>) {
         let mut state = self.lock();
         if state.pending.is_empty() {
@@ -119,7 +121,7 @@ impl LineBuffer {
                 self.lose(&mut self.lock(), 1);
             }
         }
-        // Lines that found the buffer full came after these.
+        // The lines that found the buffer full came after these.
         let lost = self.lock().unrecorded;
         if is_flowing && lost > 0 && sink.write(format!("{}\n", record(lost)).as_bytes()).is_ok() {
             self.lock().unrecorded -= lost;
@@ -136,7 +138,7 @@ impl LineBuffer {
     }
 }
 
-/// Writes whole lines; after a torn one the next begins on a line of its own.
+/// Writes whole lines. After an incomplete line the next one begins on a new line.
 struct Sink<'a, W> {
     to: &'a mut W,
     is_torn: bool,
@@ -177,7 +179,7 @@ mod tests {
     use std::sync::mpsc::{Receiver, Sender, channel};
     use std::thread;
 
-    /// A sink that does with each write as the test says; without a word it waits.
+    /// A sink with a scripted result for each write. Without one it waits.
     struct Scripted {
         steps: Receiver<io::Result<usize>>,
         written: Sender<String>,
@@ -229,7 +231,7 @@ mod tests {
             BUFFER.push(line.as_bytes());
         }
         step.send(full()).unwrap();
-        // Half of the second line, and then no room for the rest.
+        // The sink accepts half of the second line, and then has no room.
         step.send(Ok(3)).unwrap();
         step.send(full()).unwrap();
         BUFFER.flush(Duration::from_mins(1));

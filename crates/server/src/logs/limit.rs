@@ -1,4 +1,5 @@
-//! How many lines of one kind the log takes in a minute: whoever causes them, it stays readable and the disk has room.
+//! The limit on log lines of one kind a minute, so that the log stays readable and the disk has
+//! room.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -11,21 +12,21 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
 const WINDOW: Duration = Duration::from_mins(1);
-/// Lines of one statement of ours in a minute. Debugging has no limit: who asks for it wants all.
+/// Maximum lines a minute of one statement of ours. Debug lines have no limit.
 const MAX_OWN_LINES: u32 = 3_000;
-/// Lines of one statement of a library in a minute: some describe each packet of a stranger.
+/// Maximum lines a minute of one statement of a library. Some describe each packet of a stranger.
 const MAX_FOREIGN_LINES: u32 = 60;
 /// Our crates, as the log names them.
 const OWN_TARGETS: [&str; 6] = ["server", "ogene", "engine", "store", "smpp", "domain"];
-/// Kinds that are remembered; above it, those of past minutes are forgotten.
+/// Maximum kinds that are counted. Above it, the kinds of past minutes are removed.
 const MAX_KINDS: usize = 10_000;
 
-/// The fate of a line.
+/// The decision on a line.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum LineFate {
-    /// It is written; so many of its kind were left out before it.
+    /// The line is written. This many of its kind were left out before it.
     Written { left_out: u64 },
-    /// It is left out.
+    /// The line is left out.
     LeftOut,
 }
 
@@ -78,7 +79,7 @@ impl Window {
 }
 
 impl<K: Eq + Hash> LineLimit<K> {
-    /// Counts a line of this kind, of which at most `max` are written in a minute.
+    /// Counts a line of this kind. At most `max` of them are written in a minute.
     pub(crate) fn count(&self, kind: K, max: u32, now: Instant) -> LineFate {
         let mut windows = self.windows.lock();
         if windows.len() >= MAX_KINDS {
@@ -89,7 +90,7 @@ impl<K: Eq + Hash> LineLimit<K> {
     }
 }
 
-/// The limit on each statement that logs, as a layer below the one that writes.
+/// The limit on each log statement, as a layer below the one that writes.
 pub(super) struct Limited {
     lines: LineLimit<Identifier>,
     /// Records how many lines of a target were left out.
@@ -122,7 +123,7 @@ impl<S: Subscriber> Layer<S> for Limited {
     }
 }
 
-/// Lines of a statement in a minute, where they are limited.
+/// Returns the maximum lines of a statement in a minute, if it is limited.
 fn max_lines(statement: &Metadata<'_>) -> Option<u32> {
     if *statement.level() > Level::INFO {
         return None;
@@ -172,7 +173,7 @@ mod tests {
         assert_eq!(limit.windows.lock().len(), 1);
     }
 
-    /// The count of lines that come through.
+    /// A layer that counts the lines that pass.
     #[derive(Clone, Default)]
     struct Counted(std::sync::Arc<std::sync::atomic::AtomicU32>);
 

@@ -7,8 +7,9 @@ use crate::rows::named;
 use database::{Db, Query, Result, Sql, query};
 use domain::{AccountId, Bucket, Component, Money, Purse};
 
-/// Returns the query for the entries of an account behind one. Each database reads its own key
-/// backwards. With the plus SQLite keeps the account in the order, where its key has it.
+/// Returns the query for the entries of an account that follow the entry `behind`, newest first.
+/// Each database reads its own key backwards. With `+account_id` SQLite does not drop the account
+/// from the order, which so remains the order of its key.
 pub(super) fn entries(
     bucket: Bucket,
     account: AccountId,
@@ -58,8 +59,8 @@ fn newer(bucket: Bucket, account: AccountId, behind: LedgerKey) -> Query<'static
     of_key(query(sql), bucket, account, behind)
 }
 
-/// Returns the entries of an account behind one, and the balances after the first of them. All of
-/// it is read at one moment.
+/// Returns the entries of an account that follow the entry `behind`, and the balances after the
+/// first entry returned. One snapshot serves all reads.
 pub(super) async fn with_balances(
     db: &Db,
     account: AccountId,

@@ -1,6 +1,6 @@
 //! Backups of an embedded database, and what is made of them.
 
-use database::{Error, Shell, Target};
+use database::{Error, Target, TestConnection};
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -46,13 +46,13 @@ impl Shelf {
 
 /// Changes a file past the store.
 async fn change(file: &Path, sql: &str) {
-    let mut shell = Shell::sqlite(file).unwrap();
+    let mut shell = TestConnection::sqlite(file).unwrap();
     shell.run(sql).await.unwrap();
 }
 
 /// Every row of every table.
 async fn contents_of(file: &Path) -> Vec<String> {
-    let mut shell = Shell::sqlite(file).unwrap();
+    let mut shell = TestConnection::sqlite(file).unwrap();
     let mut all = Vec::new();
     let tables = "select name from sqlite_schema where type = 'table' order by name";
     for table in shell.column::<String>(tables).await.unwrap() {
@@ -110,7 +110,7 @@ async fn a_backup_and_its_restore_show_one_moment() {
 #[tokio::test]
 async fn a_backup_needs_no_turn_of_the_writer() {
     let (kit, shelf) = (kit().await, Shelf::new());
-    let mut writer = kit.shell().await;
+    let mut writer = kit.test_connection().await;
     let begun = "begin immediate; insert into marks values ('begun', 1)";
     writer.run(begun).await.unwrap();
     kit.store.upkeep().backup(&shelf.backup()).await.unwrap();

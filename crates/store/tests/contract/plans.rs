@@ -4,7 +4,7 @@
 //! The texts are taken from the sources, so that a new statement is looked at without being named here.
 
 use super::sources::crate_files;
-use database::Shell;
+use database::TestConnection;
 use std::fmt::Write as _;
 use storekit::{Kit, sending};
 
@@ -225,7 +225,7 @@ fn fault(line: &str) -> Option<&'static str> {
 }
 
 /// How SQLite means to run a statement.
-async fn plan(shell: &mut Shell, sql: &str, place: &str) -> Vec<String> {
+async fn plan(shell: &mut TestConnection, sql: &str, place: &str) -> Vec<String> {
     let lines = shell.column(&format!("explain query plan {sql}")).await;
     lines.unwrap_or_else(|error| panic!("{place}: {sql}: {error}"))
 }
@@ -233,7 +233,7 @@ async fn plan(shell: &mut Shell, sql: &str, place: &str) -> Vec<String> {
 #[tokio::test]
 async fn no_statement_reads_the_whole_of_a_table_that_grows() {
     let kit = Kit::sqlite().await;
-    let mut shell = kit.shell().await;
+    let mut shell = kit.test_connection().await;
     let (mut faults, mut count) = (String::new(), 0);
     for Statement { place, text, on } in all_statements() {
         let exempt = MAY_READ_ALL.contains(&place.as_str())
@@ -277,7 +277,7 @@ const PAGES: [&str; 11] = [
 #[tokio::test]
 async fn a_page_of_a_list_is_read_in_the_order_of_an_index() {
     let kit = Kit::sqlite().await;
-    let mut shell = kit.shell().await;
+    let mut shell = kit.test_connection().await;
     let statements = all_statements();
     for start in PAGES {
         let is_it = |one: &&Statement| one.text.starts_with(start);
@@ -392,7 +392,7 @@ async fn postgres_explains_every_statement_as_it_stands() {
 #[tokio::test]
 async fn messages_are_listed_along_their_indexes() {
     let kit = Kit::sqlite().await;
-    let mut shell = kit.shell().await;
+    let mut shell = kit.test_connection().await;
     let statements = all_statements();
     for (part, index) in [
         (

@@ -1,6 +1,6 @@
 //! The room of what has left the queues of PostgreSQL is used again (decision 0026).
 
-use database::{Server, Shell, Target};
+use database::{Server, Target, TestConnection};
 use store::Store;
 use storekit::{administer, fresh};
 
@@ -15,7 +15,7 @@ const OURS_ALONE: &str = "alter table recent_sends set (autovacuum_enabled = fal
 /// A database of its own: what others read in theirs keeps nothing of it from being removed.
 struct Queue {
     store: Store,
-    connection: Shell,
+    connection: TestConnection,
     removed: i64,
 }
 
@@ -23,7 +23,7 @@ impl Queue {
     async fn open(url: &str) -> Self {
         let server = Server::new(url, 4).unwrap();
         let store = Store::open(&Target::Postgres(server)).await.unwrap();
-        let connection = Shell::postgres(url).await.unwrap();
+        let connection = TestConnection::postgres(url).await.unwrap();
         let mut queue = Self {
             store,
             connection,
@@ -76,7 +76,7 @@ async fn queues_are_vacuumed_once_most_rows_are_dead() {
     assert_eq!(vacuums, 3);
 
     // A dump, say: nothing that leaves from now on can be removed.
-    let mut dump = Shell::postgres(&url).await.unwrap();
+    let mut dump = TestConnection::postgres(&url).await.unwrap();
     let snapshot = "begin isolation level repeatable read; select count(*) from wallets";
     dump.run(snapshot).await.unwrap();
     let mut vacuums = Vec::new();

@@ -118,7 +118,7 @@ struct SecretJson {
 }
 
 impl From<&CallbackSecret> for SecretJson {
-    /// Without what would let anyone sign.
+    /// The result leaves out the secret itself.
     fn from(secret: &CallbackSecret) -> Self {
         Self {
             secret_id: secret.signing.secret.id(),

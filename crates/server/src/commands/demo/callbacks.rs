@@ -1,4 +1,4 @@
-//! A receiver of callbacks beside the demo, which says what came.
+//! A receiver of callbacks beside the demo, which shows each callback.
 
 use crate::http::ConnectionLimits;
 use crate::logs;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
-/// One service calls here, and nobody else.
+/// Only the service of the demo connects here.
 const LIMITS: ConnectionLimits = ConnectionLimits {
     max: 1_000,
     idle_timeout: Duration::from_mins(1),
@@ -27,8 +27,8 @@ pub(super) struct ShownCallback {
     pub(super) delivery_status: String,
 }
 
-/// Receives on a free port for as long as the process runs. Gives the address, and what comes there: once nobody takes that
-/// any more, it is shown on standard error.
+/// Receives on a free port until the process ends. Returns the address, and a channel of callbacks.
+/// Once that channel is closed, callbacks are shown on standard error.
 pub(super) async fn receive() -> io::Result<(SocketAddr, mpsc::Receiver<ShownCallback>)> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let address = listener.local_addr()?;

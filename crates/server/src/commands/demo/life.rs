@@ -1,4 +1,4 @@
-//! The life of one message that the demo sends by itself: from its acceptance over the API to the callback.
+//! The life of the message that the demo sends: from its acceptance over the API to the callback.
 
 use super::callbacks::ShownCallback;
 use crate::format::lagos_time;
@@ -17,12 +17,12 @@ use tokio::time::{Instant, sleep, timeout};
 pub(super) const SENDER_ID: &str = "Ogene";
 /// The recipient of the demo.
 pub(super) const RECIPIENT: &str = "2348031234567";
-/// How long the whole life may take. A machine that is busy with a build needs some seconds.
+/// The time limit for the whole life. A machine that is busy with a build needs some seconds.
 const LIFE_TIMEOUT: Duration = Duration::from_secs(30);
-/// How often the next step is looked for.
+/// The interval of checks for the next step.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// One thing that happened to the message.
+/// One event of the message.
 #[derive(Debug, Serialize)]
 pub(super) struct Step {
     /// Seconds since the message was sent, with two decimals.
@@ -32,20 +32,20 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// The line that is shown.
+    /// Returns the line to show.
     pub(super) fn line(&self) -> String {
         format!("  {:>5} s  {:<10} {}", self.at, self.what, self.about)
     }
 }
 
-/// Where the service is, and who calls it.
+/// The address of the service, and the token of the caller.
 pub(super) struct Caller<'a> {
     pub(super) http: SocketAddr,
     pub(super) token: &'a str,
 }
 
-/// Sends a message and follows it until its callback has come. A message that is refused, or has no outcome in time, ends
-/// the steps with one that names the reason.
+/// Sends a message and follows it until its callback arrives. If the message is refused, or has no
+/// outcome in time, the last step names the reason.
 pub(super) async fn follow(
     caller: &Caller<'_>,
     smsc: &Smsc,
@@ -60,7 +60,7 @@ pub(super) async fn follow(
     let message = json!({
         "from": SENDER_ID,
         "to": RECIPIENT,
-        // Another text each time, since the same one would be refused as a duplicate.
+        // The text differs each time, since the same one would be refused as a duplicate.
         "body": format!("Hello from Ogene at {}", lagos_time(now_ms)),
         "callback_url": format!("http://{callback_url}/"),
     });
@@ -150,14 +150,14 @@ impl Caller<'_> {
         Ok(())
     }
 
-    /// The JSON of an answer, whatever its status.
+    /// Returns the JSON of an answer, whatever its status.
     async fn ask(&self, method: &str, target: &str, body: &str) -> io::Result<Value> {
         let (_, text) = self.exchange(method, target, body).await?;
         serde_json::from_str(&text).map_err(io::Error::other)
     }
 
-    /// Makes one request of HTTP/1.0, so that the answer ends with the connection; gives whether it was a success, and the
-    /// body.
+    /// Makes one request of HTTP/1.0, so that the answer ends with the connection. Returns whether
+    /// it succeeded, and the body.
     async fn exchange(&self, method: &str, target: &str, body: &str) -> io::Result<(bool, String)> {
         let request = format!(
             "{method} {target} HTTP/1.0\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\

@@ -1,4 +1,4 @@
-//! The greeting of a demo that runs.
+//! The greeting of a running demo.
 
 use super::super::answer::{Answer, Failure};
 use super::life::{RECIPIENT, SENDER_ID, Step};
@@ -27,7 +27,7 @@ struct WelcomeJson<'a> {
     user_id: String,
     token: &'a str,
     sender_id: &'static str,
-    /// The steps of the message that the demo sent by itself.
+    /// The steps of the message that the demo sent.
     life: &'a [Step],
     data_dir: &'a Path,
     /// A command line that sends.
@@ -54,8 +54,9 @@ impl Welcome<'_> {
         Answer::new(self.text(&send, &report), &json)
     }
 
-    /// A new text each time, so that pasting it twice is not refused as a duplicate. The answer is kept for
-    /// the report to find its message. There is no pipe, which would end with 0 where curl is missing.
+    /// Returns a command line with a new text each time, so that pasting it twice is not refused as
+    /// a duplicate. It stores the answer, in which the report finds the message id. It has no pipe,
+    /// which would end with 0 if curl is missing.
     fn send(&self) -> String {
         format!(
             "curl -sS http://{}/api/v2/sms -H 'Authorization: Bearer {}' -d from={SENDER_ID} \

@@ -1,5 +1,5 @@
-//! `GET /exports/recipients.csv` and `/exports/wallet.csv`: rows as they are read, so that an export of any length takes
-//! little memory (docs/spec/finding.md, section 7).
+//! `GET /exports/recipients.csv` and `/exports/wallet.csv`. Rows are streamed as they are read, so
+//! an export of any length uses little memory (docs/spec/finding.md, section 7).
 
 use crate::http::extract::call::Listing;
 use crate::http::respond::envelope::text;
@@ -41,7 +41,7 @@ pub(crate) async fn wallet(listing: Listing) -> Response {
     respond(listing, export, name).await
 }
 
-/// Reads the first rows before the answer begins, as a failure can be answered until then.
+/// Reads the first rows before the answer begins, because a failure can be answered until then.
 async fn respond(
     listing: Listing,
     export: Result<Export, domain::Refusal>,
@@ -66,7 +66,8 @@ async fn respond(
 /// The future of the next rows, with the export.
 type Next = Pin<Box<dyn Future<Output = (Export, Result<Option<String>, engine::Error>)> + Send>>;
 
-/// The rows of an export as a body. The next are read once the ones before were taken.
+/// The rows of an export as a body. The next rows are read once the client has received the ones
+/// before.
 struct Rows {
     first: Option<String>,
     next: Option<Next>,

@@ -1,4 +1,4 @@
-//! Pages of lists, as every list answers them.
+//! Pages of lists.
 
 use crate::http::respond::envelope::sandbox_mark;
 use domain::Environment;

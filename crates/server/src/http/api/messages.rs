@@ -1,4 +1,4 @@
-//! `GET /messages` and what lies below it (docs/spec/finding.md).
+//! `GET /messages` and the paths below it (docs/spec/finding.md).
 
 mod recipients;
 mod timeline;
@@ -33,7 +33,7 @@ pub(crate) async fn messages(listing: Listing) -> Response {
     call.answer(found.map(|found| messages_answer(found, environment)))
 }
 
-/// The envelope of a page of messages.
+/// Returns the envelope of a page of messages.
 pub(crate) fn messages_answer(
     found: engine::Listed<engine::Message>,
     environment: Environment,
@@ -54,7 +54,7 @@ pub(crate) async fn message(listing: Listing) -> Response {
     call.answer(found.await)
 }
 
-/// The envelope of one message.
+/// Returns the envelope of one message.
 pub(crate) fn message_answer(
     message: engine::Message,
     environment: Environment,

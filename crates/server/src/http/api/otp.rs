@@ -59,7 +59,7 @@ async fn send(
     };
     let answer = Arc::new(answer);
     let kept = Arc::clone(&answer);
-    // The code is shown once: the answer that is kept has none.
+    // The code is shown once, so the stored answer does not contain it.
     let write: WriteBody = Arc::new(move |sent| codes.written(kept(&sent, None)));
     let keyed = key.map(|key| Keyed {
         key,

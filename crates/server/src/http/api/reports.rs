@@ -15,8 +15,8 @@ pub(crate) async fn report(reading: ReadingReport) -> Response {
     read(reading, None).await
 }
 
-/// Reads the report of the message that the path ends with. An id needs no decoding, and what would need
-/// it is no id.
+/// Reads the report of the message that the path ends with. An id needs no decoding. A segment that
+/// needs it is no id.
 pub(crate) async fn report_of(reading: ReadingReport) -> Response {
     let message_id = reading.path().rsplit('/').next().map(str::to_owned);
     read(reading, message_id).await
@@ -39,12 +39,12 @@ async fn read(mut reading: ReadingReport, message_id: Option<String>) -> Respons
     call.answer(report.map(|report| ReportData::answer(report, environment)))
 }
 
-/// How many recipients a page has unless the caller says otherwise (section 4).
+/// The default number of recipients on a page (section 4).
 const DEFAULT_PER_PAGE: u32 = 100;
-/// The most recipients on a page; a larger wish is taken as this.
+/// Maximum recipients on a page. A larger number counts as this one.
 const MAX_PER_PAGE: u32 = 1000;
 
-/// Which page of which report is asked for.
+/// The page of a report that is asked for.
 #[derive(Debug, Eq, PartialEq)]
 struct Wanted {
     message_id: String,
@@ -72,8 +72,8 @@ impl Wanted {
     }
 }
 
-/// Reads a number from 1, or `None` from an empty text. A number beyond 32 bits counts as the largest, behind the last
-/// recipient of any message.
+/// Reads a number from 1. Returns `None` for an empty text. A number beyond 32 bits counts as the
+/// largest, behind the last recipient of any message.
 fn counting_from_one(name: &str, text: &str) -> Result<Option<u32>, Refusal> {
     if text.is_empty() {
         return Ok(None);

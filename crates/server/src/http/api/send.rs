@@ -59,7 +59,8 @@ async fn answer(call: &Call, request: SendRequest, keyed: Option<Keyed>) -> Resp
     }
 }
 
-/// The idempotency key of a send, and the answer that is kept with it: the octets that are answered the first time.
+/// Returns the idempotency key of a send, with the function that writes the stored answer. It has
+/// the same octets as the first answer.
 fn keyed(key: IdempotencyKey, operation: Operation, call: &Call) -> Keyed {
     let (environment, codes) = (call.environment(), call.codes().clone());
     let write: WriteBody = match call.shape() {
@@ -73,7 +74,7 @@ fn keyed(key: IdempotencyKey, operation: Operation, call: &Call) -> Keyed {
     }
 }
 
-/// The message of the answer to a send, for people.
+/// Returns the message for people in the answer to a send.
 fn message(sent: &Sent, environment: Environment) -> String {
     let recipients = match sent.recipients_count {
         1 => "1 recipient".to_owned(),

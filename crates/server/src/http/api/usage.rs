@@ -23,7 +23,7 @@ pub(crate) async fn usage(listing: Listing) -> Response {
     call.answer(found.await)
 }
 
-/// The envelope of a usage report.
+/// Returns the envelope of a usage report.
 pub(crate) fn usage_answer(
     found: engine::Listed<engine::Usage>,
     environment: Environment,

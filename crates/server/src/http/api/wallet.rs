@@ -23,7 +23,7 @@ pub(crate) async fn entries(listing: Listing) -> Response {
     call.answer(found.await)
 }
 
-/// The envelope of a page of entries.
+/// Returns the envelope of a page of entries.
 pub(crate) fn entries_answer(
     found: engine::Listed<engine::WalletEntry>,
     environment: Environment,

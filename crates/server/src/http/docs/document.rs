@@ -1,4 +1,4 @@
-//! The text of `/openapi.json`. The first request builds it, as most processes never serve it.
+//! The text of `/openapi.json`. The first request builds it, because most processes never serve it.
 
 use super::installation::Installation;
 use axum::body::Bytes;
@@ -15,7 +15,7 @@ struct LazyDocument {
 }
 
 impl Document {
-    /// The description of this installation.
+    /// Makes the description of this installation.
     pub fn new(installation: Installation) -> Self {
         Self(Arc::new(LazyDocument {
             installation,
@@ -23,7 +23,7 @@ impl Document {
         }))
     }
 
-    /// The text, which `build` writes the first time.
+    /// Returns the text, which `build` writes the first time.
     pub(super) fn text(&self, build: impl FnOnce(&Installation) -> String) -> Bytes {
         let LazyDocument { installation, text } = &*self.0;
         text.get_or_init(|| build(installation).into()).clone()

@@ -1,4 +1,5 @@
-//! The installation in the document: its limits, gateways and prices. Everything here is public.
+//! The figures of the installation in the document: limits, gateways and prices. All of them are
+//! public.
 
 use crate::http::extract::body::BodyLimits;
 use crate::http::respond::codes::Codes;
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 /// The part of the configuration that customers may see.
 #[derive(Clone, Debug)]
 pub struct Installation {
-    /// The limits of the engine, of which customers see the rates.
+    /// The limits of the engine. Customers see the rates among them.
     pub limits: engine::Limits,
     /// The limits of a request.
     pub body: BodyLimits,
@@ -44,7 +45,7 @@ struct NetworkPrice {
 }
 
 impl Installation {
-    /// The limits that a customer can meet.
+    /// Returns the limits that a customer can reach.
     pub(crate) fn limits(&self) -> Value {
         json!({
             "sends_per_minute": self.limits.sends_per_minute,
@@ -57,7 +58,7 @@ impl Installation {
         })
     }
 
-    /// The gateways that can be named in a request.
+    /// Returns the gateways that a request can name.
     pub(crate) fn offers(&self) -> Vec<Offer> {
         let offered = Gateway::ALL.iter().filter(|gateway| {
             let mut open = self.rules.open(Environment::Sandbox);
@@ -98,7 +99,7 @@ impl NetworkPrice {
     }
 }
 
-/// A size in octets as people write it.
+/// Returns a size in octets in a form for people.
 pub(crate) fn size(bytes: usize) -> String {
     const MIB: usize = 1 << 20;
     const KIB: usize = 1 << 10;
@@ -111,7 +112,7 @@ pub(crate) fn size(bytes: usize) -> String {
     }
 }
 
-/// A count with commas between its thousands.
+/// Returns a count with commas between its thousands.
 pub(crate) fn count(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();

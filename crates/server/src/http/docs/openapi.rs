@@ -30,7 +30,7 @@ const BEARER: &str = "bearer";
 const HEADER: &str = "header";
 const QUERY: &str = "query";
 
-/// The whole document, in the form that generators of clients read alike.
+/// Returns the whole document, in the form that generators of clients handle alike.
 pub(super) fn build(installation: &Installation) -> Value {
     let document = serde_json::to_value(described(installation)).unwrap_or_default();
     portable::rewritten(document)
@@ -106,8 +106,8 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
         .build()
 }
 
-/// Any one place will do. The last, empty choice stands for the fourth: the field `api_token` of the
-/// body, for which `OpenAPI` has no scheme.
+/// Returns the places of a token, any one of which is enough. The last, empty choice stands for the
+/// fourth: the field `api_token` of the body, for which `OpenAPI` has no scheme.
 fn securities() -> Vec<SecurityRequirement> {
     let scopes: [&str; 0] = [];
     vec![
@@ -118,7 +118,8 @@ fn securities() -> Vec<SecurityRequirement> {
     ]
 }
 
-/// Every refusal with its code and an example of its message, from the table that answers are made from.
+/// Returns every refusal with its code and an example of its message, from the table that answers
+/// are made from.
 fn errors() -> Value {
     let mut seen = BTreeSet::new();
     let refusals = examples()
@@ -252,7 +253,7 @@ mod tests {
         "#);
     }
 
-    /// Every schema of the document, with where it stands.
+    /// Returns every schema of the document with its place.
     fn objects(
         value: &Value,
         place: &str,

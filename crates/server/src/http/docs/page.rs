@@ -1,4 +1,4 @@
-//! `/docs`: one page of our own that renders `/openapi.json`, with nothing from a third party; and that document.
+//! `/docs`: our own page that renders `/openapi.json`, without anything from a third party.
 
 use super::openapi;
 use crate::http::context;
@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 
-/// Nothing may be loaded but what this binary serves, and no other page may frame it.
+/// The page loads only files that this binary serves, and no other page may frame it.
 const CONTENT_SECURITY_POLICY: HeaderValue = text(
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

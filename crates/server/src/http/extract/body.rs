@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 
 /// The largest body that is parsed on the thread of its connection.
 const MAX_INLINE_BYTES: usize = 256 << 10;
-/// Larger ones are parsed a few at a time, so that they leave processors to everything else.
+/// Larger bodies are parsed a few at a time, so that they leave processors for other work.
 static PARSING: LazyLock<Semaphore> = LazyLock::new(|| {
     let processors = available_parallelism().map_or(1, usize::from);
     Semaphore::new(processors.div_ceil(2))
@@ -31,11 +31,11 @@ static PARSING: LazyLock<Semaphore> = LazyLock::new(|| {
 /// The limits of a body.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyLimits {
-    /// Its size (API-2017 above it).
+    /// Maximum size. A larger body is refused with API-2017.
     pub bytes: usize,
-    /// How long it may take to arrive.
+    /// The time in which it must arrive.
     pub time: Duration,
-    /// Recipients that a send may have, which bounds how many fields are read.
+    /// Maximum recipients of a send, which bounds the number of fields that are read.
     pub recipients: usize,
 }
 
@@ -47,7 +47,7 @@ impl BodyLimits {
     }
 }
 
-/// The content that a body may have beside fields.
+/// The content of a body apart from fields.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Expected {
     /// Nothing.
@@ -56,7 +56,8 @@ pub(crate) enum Expected {
     Rows,
 }
 
-/// Reads a send from whatever a request holds, without asking who calls: what `fuzz/` tries with anything.
+/// Reads a send from any form of request, without a check of the caller. `fuzz/` calls it with
+/// random requests.
 pub async fn read_send(request: Request, limits: BodyLimits) -> Result<SendFields, Refusal> {
     let (parts, body) = request.into_parts();
     let mut permit = BodyMemory::new(usize::MAX, 1).known.permit();
@@ -64,8 +65,8 @@ pub async fn read_send(request: Request, limits: BodyLimits) -> Result<SendField
     fields.over(read_query(&parts))
 }
 
-/// Reads the fields of a body. Its memory is counted by `permit`, which is kept as long as the fields are. An empty body has
-/// no fields, whatever its content type is.
+/// Reads the fields of a body. Its memory is counted by `permit`, which is kept as long as the
+/// fields are. An empty body has no fields, whatever its content type.
 pub(crate) async fn read(
     parts: &Parts,
     body: Body,
@@ -77,7 +78,7 @@ pub(crate) async fn read(
     Ok(parse(&parts.headers, bytes, expected, limits).await)
 }
 
-/// Parses a body. A large one takes milliseconds, in which nothing else would run on its thread, so it is parsed on a
+/// Parses a body. A large one takes milliseconds and would block its thread, so it is parsed on a
 /// blocking thread.
 pub(crate) async fn parse(
     headers: &HeaderMap,
@@ -103,7 +104,7 @@ pub(crate) async fn parse(
     read.unwrap_or_else(|_| Fields::unread(Refusal::Unavailable { retry_after_s: 1 }))
 }
 
-/// Reads the query string, which the head of a request bounds.
+/// Reads the query string. The limit of the head bounds its length.
 pub(crate) fn read_query(parts: &Parts) -> Fields {
     let query = parts.uri.query().unwrap_or_default();
     form::read(query.as_bytes(), &Bounds::new(query.len()))
@@ -119,7 +120,7 @@ enum Form {
 }
 
 impl Form {
-    /// Reads the fields of a request with so many recipients at most.
+    /// Reads the fields of a request with a maximum number of recipients.
     async fn read(self, bytes: Vec<u8>, expected: Expected, max_recipients: usize) -> Fields {
         let bounds = match expected {
             Expected::Fields => Bounds::new(max_recipients),
@@ -136,10 +137,10 @@ impl Form {
                 Err(refusal) => Fields::unread(refusal),
             },
             Self::Multipart(boundary) => {
-                // Boxed, as every other request would carry it as well.
+                // The future is boxed, as every other request would have room for it as well.
                 let read = Box::pin(form::read_multipart(bytes.into(), boundary, bounds)).await;
                 read.unwrap_or_else(|_| {
-                    // The fault may name a field, and that is the caller's own text.
+                    // The fault may name a field, which is text of the caller.
                     let message = "The multipart form could not be read. Check that it is whole, and its boundary.";
                     Fields::unread(Refusal::Malformed(message.to_owned()))
                 })
@@ -147,7 +148,8 @@ impl Form {
         }
     }
 
-    /// A body without a content type is taken for JSON: nothing else is sent without one.
+    /// Returns the form of a body. A body without a content type counts as JSON, because only JSON
+    /// is sent without one.
     fn of(headers: &HeaderMap, expected: Expected) -> Result<Self, Refusal> {
         let Some(value) = headers.get(header::CONTENT_TYPE) else {
             return Ok(Self::Json);
@@ -211,13 +213,14 @@ pub(crate) async fn collect(
         ));
     };
     if gathered.is_err() {
-        // It has begun to come, also where the client had waited for `100 Continue`.
+        // The body has begun to arrive, also if the client had waited for `100 Continue`.
         drain_rest(body);
     }
     gathered
 }
 
-/// Memory is taken for received bytes and not for announced ones, so that announcements alone take nothing.
+/// Collects the body. Memory is taken for received bytes, not for announced ones, so that an
+/// announcement takes none.
 async fn gather(
     body: &mut Body,
     limits: BodyLimits,
@@ -273,7 +276,8 @@ fn read_json(bytes: &[u8], bounds: &Bounds) -> Fields {
     }
 }
 
-/// A fault of JSON without the value that it found: that may be a number, a text or a token in the wrong place.
+/// Returns a fault of JSON without the value that it found. The value may be a number, a text or a
+/// token in the wrong place.
 fn without_value(fault: &str) -> String {
     match fault.rsplit_once(", expected ") {
         Some((_found, expected)) => format!("expected {expected}"),

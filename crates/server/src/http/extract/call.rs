@@ -1,6 +1,6 @@
-//! The one extractor: who calls, whether they may, and what they ask for, in the check order of
-//! docs/spec/interface.md, section 4: token, account status, rate limit, and only then the request itself. Load shedding
-//! refuses a send before its body is read while the accept queue is full.
+//! The extractor of calls. It checks a request in the order of docs/spec/interface.md, section 4:
+//! token, account status, rate limit, and then the request itself. Load shedding refuses a send
+//! before its body is read while the accept queue is full.
 
 use super::body::Expected;
 pub(crate) mod otp;
@@ -29,7 +29,7 @@ use std::sync::Arc;
 
 const LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
-/// The header of an answer that was given before.
+/// The header of a repeated answer.
 pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -40,7 +40,8 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    /// The answer to what the engine returned: an envelope or a failure, with the headers of the rate limit.
+    /// Returns the answer for the engine's result: an envelope or a failure, with the headers of
+    /// the rate limit.
     pub(crate) fn answer<T: Coded + Serialize>(
         &self,
         outcome: Result<T, impl Into<Failure>>,
@@ -55,7 +56,7 @@ impl Call {
         }
     }
 
-    /// The answer that the same request under the same key got before.
+    /// Returns the stored answer of the same request under the same key.
     pub(crate) fn replay(&self, kept: StoredAnswer) -> Response {
         let status = StatusCode::from_u16(kept.status).unwrap_or(StatusCode::OK);
         let headers = [
@@ -66,35 +67,35 @@ impl Call {
         with_rate(response, self.admission.rate())
     }
 
-    /// The codes that the answer is written with.
+    /// Returns the codes of the installation.
     pub(crate) fn codes(&self) -> &Codes {
         &self.api.codes
     }
 
-    /// The answer to what cannot be done, with the headers of the rate limit.
+    /// Returns the answer of a failure, with the headers of the rate limit.
     pub(crate) fn refuse(&self, failure: impl Into<Failure>) -> Response {
         let response = failure.into().answer(self.api.shape, &self.api.codes);
         let response = of_caller(response, self.admission.caller());
         with_rate(response, self.admission.rate())
     }
 
-    /// An answer that is no envelope, with the headers of the rate limit.
+    /// Adds the headers of the rate limit to an answer that is no envelope.
     pub(crate) fn with_headers(&self, response: Response) -> Response {
         with_rate(response, self.admission.rate())
     }
 
-    /// Live or sandbox.
+    /// Returns the environment: live or sandbox.
     pub(crate) fn environment(&self) -> Environment {
         self.api.environment
     }
 
-    /// The clients that the answer is written for.
+    /// Returns the shape of answers that the caller's client reads.
     pub(crate) fn shape(&self) -> Shape {
         self.api.shape
     }
 }
 
-/// A call that reads account, wallet or sender IDs.
+/// A call that reads the account, the wallet or the sender IDs.
 pub(crate) struct Reading(pub(crate) Call);
 
 impl FromRequest<Arc<Api>> for Reading {
@@ -113,7 +114,7 @@ pub(crate) struct Listing {
 }
 
 impl Listing {
-    /// The fields of the query string.
+    /// Returns the fields of the query string.
     pub(crate) fn fields(&self) -> Result<ListFields, Refusal> {
         match &self.fault {
             Some(fault) => Err(fault.clone()),
@@ -121,7 +122,7 @@ impl Listing {
         }
     }
 
-    /// The part of the path at a place from its end, from 0.
+    /// Returns the part of the path at a place from its end, from 0.
     pub(crate) fn part(&self, from_end: usize) -> Result<String, Refusal> {
         let part = self.uri.path().rsplit('/').nth(from_end);
         form::of_path(part.unwrap_or_default())
@@ -149,13 +150,12 @@ pub(crate) struct ReadingReport {
 }
 
 impl ReadingReport {
-    /// The path of the request.
+    /// Returns the path of the request.
     pub(crate) fn path(&self) -> &str {
         self.entry.parts.uri.path()
     }
 
-    /// The fields that name the report: those of the query string, and those of the body where it is needed to know which
-    /// message is meant, as some clients send it with a GET.
+    /// Returns the fields that name the report: from the query string, or else from the body.
     pub(crate) async fn fields(&mut self, is_named: bool) -> Result<ReportFields, Refusal> {
         let query = std::mem::take(&mut self.entry.query);
         if let Some(fault) = query.fault {
@@ -187,12 +187,12 @@ impl FromRequest<Arc<Api>> for ReadingReport {
     }
 }
 
-/// A call that sends, with the fields from wherever they came.
+/// A call that sends. Its fields are from the body and the query string.
 pub(crate) struct Sending {
     pub(crate) call: Call,
     pub(crate) fields: SendFields,
     pub(crate) key: Option<IdempotencyKey>,
-    /// The room for its body, held until it is answered.
+    /// The memory of its body, held until it is answered.
     pub(crate) permit: BodyPermit,
 }
 
@@ -219,7 +219,7 @@ impl FromRequest<Arc<Api>> for Sending {
 pub(crate) struct Quoting {
     pub(crate) call: Call,
     pub(crate) fields: SendFields,
-    /// The room for its body, held until it is answered.
+    /// The memory of its body, held until it is answered.
     pub(crate) permit: BodyPermit,
 }
 
@@ -240,14 +240,15 @@ impl FromRequest<Arc<Api>> for Quoting {
     }
 }
 
-/// A request on its way in. Its body is read at most once: early when nothing else can hold the token,
-/// else when its turn comes. That of a refused request is thrown away.
+/// An incoming request. Its body is read at most once: early if only the body can hold the token,
+/// else after the checks. The body of a refused request is discarded.
 struct Entry {
     parts: Parts,
     query: Fields,
     expected: Expected,
     body: Option<Body>,
-    /// Boxed, as most tell their token before.
+    /// The fields that were read early. They are boxed, as most requests have the token in the
+    /// head.
     early: Option<Box<(Fields, BodyPermit)>>,
 }
 
@@ -299,7 +300,7 @@ impl Entry {
         }
     }
 
-    /// Finds the token. With none in header or query, a body that cannot be read holds none.
+    /// Finds the token. If head and query have none, an unreadable body has none either.
     async fn token(&mut self, api: &Api) -> Result<Option<String>, Failure> {
         let mut token = token::before_body(&self.parts.headers, &self.query);
         if token.is_none() {
@@ -324,7 +325,8 @@ impl Entry {
         Ok((body.over(query)?, permit))
     }
 
-    /// The fields and the rows of a personalised send. Without rows there are no recipients.
+    /// Returns the fields and the rows of a personalised send. Without rows there are no
+    /// recipients.
     async fn personalised_fields(
         &mut self,
         api: &Api,
@@ -335,7 +337,7 @@ impl Entry {
         Ok((body.over(query)?, rows, permit))
     }
 
-    /// The fields of the body of a caller who is known.
+    /// Returns the fields of the body of a caller who is known.
     async fn body_fields(&mut self, api: &Api) -> Result<(Fields, BodyPermit), Refusal> {
         if let Some(early) = self.early.take() {
             return Ok(*early);
@@ -349,7 +351,7 @@ impl Entry {
         Ok((fields, permit))
     }
 
-    /// The fields of the body of a caller who is not known yet.
+    /// Returns the fields of the body of a caller who is not known yet.
     async fn read_body(&mut self, api: &Api) -> Result<(Fields, BodyPermit), Refusal> {
         let mut permit = api.memory.unknown.permit();
         let limits = api.settings.load().body;
@@ -361,16 +363,17 @@ impl Entry {
     }
 }
 
-/// The refusal without a token when the body, which may hold one, was not read.
+/// Returns the refusal without a token if the body, which may hold one, was not read.
 fn unread(refusal: Refusal) -> Refusal {
     match refusal {
-        // For want of room.
+        // There was no memory for the body.
         refusal @ Refusal::Unavailable { .. } => refusal,
         fault => Refusal::TokenUnread(fault.to_string()),
     }
 }
 
-/// The answer to a request that was not admitted, with the headers of the rate limit if it was counted.
+/// Returns the answer to a request that was not admitted, with the headers of the rate limit if it
+/// was counted.
 fn not_admitted(refused: NotAdmitted, api: &Api) -> Response {
     let mut response = Failure::from(refused.error).answer(api.shape, &api.codes);
     if let Some(caller) = &refused.caller {
@@ -382,7 +385,7 @@ fn not_admitted(refused: NotAdmitted, api: &Api) -> Response {
     }
 }
 
-/// Leaves with a refusal whose request it was, for the log.
+/// Adds the caller to the response of a refusal, for the log.
 fn of_caller(mut response: Response, caller: &Arc<Caller>) -> Response {
     let refused = Refused(Arc::clone(caller));
     response.extensions_mut().insert(refused);

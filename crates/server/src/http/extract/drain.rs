@@ -1,17 +1,17 @@
-//! Drains the body of a refused request. A connection that is closed with unread bytes is reset, and most clients would see
-//! the reset instead of the answer.
+//! The body of a refused request is drained. Closing a connection with unread bytes resets it, and
+//! most clients would see the reset instead of the answer.
 
 use axum::body::{Body, HttpBody};
 use axum::http::{HeaderMap, header};
 use http_body_util::{BodyExt, Limited};
 use std::time::Duration;
 
-/// The most bytes that are drained.
+/// Maximum bytes that are drained.
 const MAX_DRAINED_BYTES: usize = 64 << 20;
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Drains a body that nothing was read of. A client that waits for `100 Continue` sent nothing yet, and a read would ask
-/// for its body.
+/// Drains a body that has not begun to be read. A client that waits for `100 Continue` has sent
+/// nothing, and a read would ask for its body.
 pub(crate) fn drain(headers: &HeaderMap, body: Body) {
     if !headers.contains_key(header::EXPECT) {
         drain_rest(body);

@@ -1,4 +1,4 @@
-//! The fields of a request as they came: from a query string, a form or JSON, under one set of names.
+//! The raw fields of a request from a query string, a form or JSON, under one set of names.
 
 mod bounds;
 
@@ -8,11 +8,11 @@ use domain::otp::OtpFields;
 use domain::personalised::Rows;
 use domain::{Refusal, SendFields, token};
 
-/// How many fields that nothing reads an answer names, and how much of each name, in characters.
+/// Maximum unknown fields that an answer names, and maximum characters of each name.
 const MAX_IGNORED: usize = 20;
 const MAX_IGNORED_CHARACTERS: usize = 64;
 
-/// The names that mean something.
+/// The known names of fields.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Name {
     ApiToken,
@@ -51,7 +51,7 @@ const OF_OTHERS: [Name; 8] = [
 ];
 
 impl Name {
-    /// The name as requests write it; white space before it is dropped.
+    /// Parses a name in a request. White space before it is ignored.
     pub(crate) fn of(text: &str) -> Self {
         match text.trim_start() {
             "api_token" => Self::ApiToken,
@@ -78,7 +78,7 @@ impl Name {
         }
     }
 
-    /// The name, for messages.
+    /// Returns the name, for messages.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::ApiToken => "api_token",
@@ -113,13 +113,14 @@ pub(crate) struct Fields {
     pub(crate) send: SendFields,
     pub(crate) report: ReportFields,
     pub(crate) otp: OtpFields,
-    /// A code that is to be verified.
+    /// The code to verify.
     pub(crate) code: Option<String>,
     /// The rows of a personalised send.
     pub(crate) rows: Option<Rows>,
     /// The refusal of these rows, which ends the reading.
     pub(crate) row_fault: Option<Refusal>,
-    /// Why it is not understood. A token is found all the same where it can be: who calls is judged first.
+    /// The fault that ended the reading. The token is still read if possible, because the caller is
+    /// checked first.
     pub(crate) fault: Option<Refusal>,
 }
 
@@ -132,7 +133,7 @@ pub(crate) struct ReportFields {
 }
 
 impl Fields {
-    /// The fields of a part that cannot be read at all.
+    /// Returns the fields of an unreadable part.
     pub(crate) fn unread(fault: Refusal) -> Self {
         Self {
             fault: Some(fault),
@@ -140,20 +141,20 @@ impl Fields {
         }
     }
 
-    /// The refusal of a field with two values.
+    /// Returns the refusal of a field with two values.
     pub(crate) fn repeated(name: &str) -> Refusal {
         Refusal::Malformed(format!(
             "`{name}` is given more than once with different values. Give it once."
         ))
     }
 
-    /// Notes a fault; the first one stays.
+    /// Records a fault. The first one stays.
     pub(crate) fn fail(&mut self, fault: Refusal) {
         self.fault.get_or_insert(fault);
     }
 
-    /// Keeps the value of a field. Recipients add up; any other field that is repeated with another value is a fault. A blank
-    /// value is as good as none.
+    /// Stores the value of a field. Repeated recipients are added. Any other field that is repeated
+    /// with another value is a fault. A blank value counts as absent.
     pub(crate) fn keep(&mut self, name: Name, value: String) {
         let Some(slot) = self.slot(name) else { return };
         match slot {
@@ -168,7 +169,7 @@ impl Fields {
         }
     }
 
-    /// Notes a name that nothing reads, for the answer. One that could be a token is not repeated.
+    /// Records an unknown name for the answer. A name that could be a token is not recorded.
     pub(crate) fn ignore(&mut self, name: &str) {
         let name = name.trim();
         let ignored = &mut self.send.ignored;
@@ -184,7 +185,7 @@ impl Fields {
         }
     }
 
-    /// Where the value of a field is kept; nowhere for what is ignored.
+    /// Returns the place of a field's value. An ignored field has none.
     pub(crate) fn slot(&mut self, name: Name) -> Option<&mut Option<String>> {
         let (send, report, otp) = (&mut self.send, &mut self.report, &mut self.otp);
         Some(match name {
@@ -212,7 +213,7 @@ impl Fields {
         })
     }
 
-    /// The fields of a send: where the body and the query string both name one, the body's wins.
+    /// Returns the fields of a send. The body's value overrides that of the query string.
     pub(crate) fn over(mut self, mut query: Fields) -> Result<SendFields, Refusal> {
         if let Some(fault) = self.fault.take().or(query.fault.take()) {
             return Err(fault);
@@ -233,7 +234,7 @@ impl Fields {
             [&self.send.gateway, &query.send.gateway],
             [&self.send.dnd, &query.send.dnd],
         );
-        // It is the older way to choose a gateway, and not looked at beside the newer one.
+        // The older field for the gateway is not read beside the newer one.
         if gateways.into_iter().any(is_given) && dnds.into_iter().any(is_given) {
             self.ignore(Name::Dnd.as_str());
         }

@@ -6,11 +6,11 @@ use domain::Refusal;
 use multer::Multipart;
 use percent_encoding::percent_decode;
 
-/// Why a text is none.
+/// The reason why a value is no text.
 #[derive(Debug, Eq, PartialEq)]
 struct NotUtf8;
 
-/// Reads a query string or a URL-encoded form. Recipients add up, whether `to` or `to[]` repeats.
+/// Reads a query string or a URL-encoded form. Repeated recipients are added, as `to` or as `to[]`.
 pub(crate) fn read(encoded: &[u8], bounds: &Bounds) -> Fields {
     let mut fields = Fields::default();
     for pair in encoded.split(|&byte| byte == b'&') {
@@ -52,7 +52,7 @@ pub(crate) fn of_path(encoded: &str) -> Result<String, Refusal> {
         .map_err(|_| not_utf8())
 }
 
-/// Reads a multipart form whose body is at hand.
+/// Reads a multipart form from a complete body.
 pub(crate) async fn read_multipart(
     body: Bytes,
     boundary: String,
@@ -76,7 +76,7 @@ pub(crate) async fn read_multipart(
     Ok(fields)
 }
 
-/// Counts a field; where it is one too many, that is the fault of the request.
+/// Counts a field. Records the fault if there are too many.
 fn is_within(bounds: &Bounds, name: Result<&str, &NotUtf8>, fields: &mut Fields) -> bool {
     let counted = match name.map(name_of) {
         Ok(Name::To) => bounds.recipient(),
@@ -88,7 +88,7 @@ fn is_within(bounds: &Bounds, name: Result<&str, &NotUtf8>, fields: &mut Fields)
     counted.is_ok()
 }
 
-/// Keeps a value under its name; in place of one that is no text nothing, and the fault.
+/// Stores a value under its name. A value that is no text is recorded as a fault.
 fn keep(fields: &mut Fields, name: Result<String, NotUtf8>, value: Result<String, NotUtf8>) {
     if name.is_err() || value.is_err() {
         fields.fail(not_utf8());
@@ -96,12 +96,13 @@ fn keep(fields: &mut Fields, name: Result<String, NotUtf8>, value: Result<String
     let Ok(name) = name else { return };
     match name_of(&name) {
         Name::Unknown => fields.ignore(&name),
-        // A token is found whatever is wrong beside it.
+        // A token is stored despite other faults.
         known => fields.keep(known, value.unwrap_or_default()),
     }
 }
 
-/// The meaning of a name in a form. `to[]` is a recipient, and so is `to[0]`, as some languages number the elements.
+/// Parses a name in a form. `to[]` is a recipient, and so is `to[0]`, as some languages number the
+/// elements.
 fn name_of(name: &str) -> Name {
     let is_element = name
         .trim_start()
@@ -111,13 +112,13 @@ fn name_of(name: &str) -> Name {
     if is_element { Name::To } else { Name::of(name) }
 }
 
-/// The refusal of bytes that are no text.
+/// Returns the refusal of bytes that are no text.
 pub(super) fn not_utf8() -> Refusal {
     Refusal::Malformed("The request is not UTF-8. Encode its text as UTF-8.".to_owned())
 }
 
-/// Undoes `+` and percent-encoding. A percent sign without two digits stays, as in browsers. Bytes that are not UTF-8 are
-/// refused, since a replacement character would be sent.
+/// Decodes `+` and percent-encoding. A percent sign without two digits stays, as in browsers. Bytes
+/// that are not UTF-8 are refused, since a replacement character would be sent.
 fn decoded(encoded: &[u8]) -> Result<String, NotUtf8> {
     let space_for_plus = |&byte: &u8| if byte == b'+' { b' ' } else { byte };
     let spaced: Vec<u8> = encoded.iter().map(space_for_plus).collect();

@@ -11,7 +11,8 @@ use skipped::{Key, Skipped, too_many};
 use std::fmt;
 use value::Value;
 
-/// Reads a JSON object into `fields`, as far as it can be read. Null is absent; unknown fields are only noted.
+/// Reads a JSON object into `fields` as far as possible. Null counts as absent. Unknown fields are
+/// only recorded.
 pub(crate) fn read(
     text: &str,
     bounds: &Bounds,
@@ -22,7 +23,7 @@ pub(crate) fn read(
     deserializer.end()
 }
 
-/// The token of an object of which other fields are not of their types.
+/// Returns the token of an object whose other fields have wrong types.
 pub(crate) fn token(text: &str, bounds: &Bounds) -> Option<String> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let token = TokenAlone { bounds }.deserialize(&mut deserializer).ok()?;

@@ -6,7 +6,7 @@ use domain::Refusal;
 use domain::search::FilterFields;
 use engine::PageFields;
 
-/// The fields of a list, as they came.
+/// The raw fields of a list.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct ListFields {
     pub(crate) filter: FilterFields,
@@ -38,7 +38,7 @@ impl ListFields {
         }
     }
 
-    /// The page that is asked for.
+    /// Returns the requested page.
     pub(crate) fn page(&self) -> PageFields<'_> {
         PageFields {
             limit: self.limit.as_deref(),

@@ -1,12 +1,12 @@
-//! Where a token is looked for. The first place that has one decides; there is no falling through.
+//! The places of a token. The first place that has one decides.
 
 use super::fields::Fields;
 use axum::http::{HeaderMap, HeaderValue, header};
 
-/// The token of the header or the query string, in the order of docs/spec/interface.md, section 3. `None` leaves
-/// the word to the body.
+/// Returns the token of the header or the query string, in the order of docs/spec/interface.md,
+/// section 3. Returns `None` if the body decides.
 ///
-/// A place that is present but empty or unreadable has decided too: it gives a token that no account has.
+/// A place that is present but empty or unreadable decides too: its token belongs to no account.
 pub(crate) fn before_body(headers: &HeaderMap, query: &Fields) -> Option<String> {
     let readable = |value: &HeaderValue| value.to_str().unwrap_or_default().trim().to_owned();
     let bearer = headers
@@ -18,13 +18,14 @@ pub(crate) fn before_body(headers: &HeaderMap, query: &Fields) -> Option<String>
         .or_else(|| of(query))
 }
 
-/// The token of fields.
+/// Returns the token of fields.
 pub(crate) fn of(fields: &Fields) -> Option<String> {
     let token = fields.api_token.as_deref()?;
     Some(token.trim().to_owned())
 }
 
-/// The token after `Bearer`, whose case does not matter (RFC 9110 section 11.1). Another scheme is no token.
+/// Returns the token after `Bearer`, whose case does not matter (RFC 9110 section 11.1). Another
+/// scheme is no token.
 fn bearer(value: &HeaderValue) -> Option<String> {
     let bytes = value.as_bytes();
     let (scheme, rest) = bytes.split_at_checked("bearer".len())?;

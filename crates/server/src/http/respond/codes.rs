@@ -1,5 +1,5 @@
-//! The codes of answers as this installation writes them: the number is the interface's, the prefix is the operator's
-//! (`http.code_prefix`).
+//! The codes of answers with the prefix of this installation (`http.code_prefix`). The number is
+//! the interface's.
 
 use serde::Serialize;
 use std::borrow::Cow;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// The code of every success.
 pub(crate) const SUCCESS: &str = "API-0000";
-/// The prefix of the interface, with which all codes are written in the program.
+/// The prefix of the interface. The source code uses it for all codes.
 const STANDARD: &str = "API-";
 /// Digits of a code.
 const DIGITS: usize = 4;
@@ -22,10 +22,10 @@ pub struct Codes {
 }
 
 impl Codes {
-    /// Codes with this prefix.
+    /// Makes codes with this prefix.
     ///
     /// # Errors
-    /// The prefix cannot stand in a code, with the reason.
+    /// The prefix cannot be part of a code, for this reason.
     pub fn new(prefix: &str) -> Result<Self, String> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         if !(1..=MAX_PREFIX).contains(&prefix.len()) || !prefix.bytes().all(allowed) {
@@ -37,7 +37,7 @@ impl Codes {
         Ok(Self { prefix })
     }
 
-    /// A code of the interface, as this installation writes it.
+    /// Returns a code with the prefix of this installation.
     pub(crate) fn of(&self, code: &'static str) -> Cow<'static, str> {
         match &self.prefix {
             None => Cow::Borrowed(code),
@@ -45,15 +45,15 @@ impl Codes {
         }
     }
 
-    /// An answer as JSON, with the code of a success.
+    /// Returns an answer as JSON, with the code of a success.
     pub(crate) fn written<T: Coded + Serialize>(&self, mut answer: T) -> String {
         let code = answer.code();
         *code = self.of(SUCCESS);
-        // Answers have names for keys and no maps, so that they can always be written.
+        // Answers have no maps, so they can always be written.
         serde_json::to_string(&answer).unwrap_or_default()
     }
 
-    /// A text with every code in it as this installation writes it.
+    /// Returns a text in which every code has the prefix of this installation.
     pub(crate) fn within<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let Some(prefix) = &self.prefix else {
             return Cow::Borrowed(text);
@@ -71,7 +71,7 @@ impl Codes {
 
 /// An answer with the code of a success.
 pub(crate) trait Coded {
-    /// Where its code stands.
+    /// Returns the place of the code.
     fn code(&mut self) -> &mut Cow<'static, str>;
 }
 

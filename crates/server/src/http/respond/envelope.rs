@@ -10,7 +10,7 @@ use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, SchemaTy
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-/// The message that existing clients take an accepted send by.
+/// The message by which existing clients recognise an accepted send.
 pub(crate) const MESSAGE_SENT: &str = "Message Sent";
 /// The only currency.
 pub(crate) const CURRENCY: &str = "NGN";
@@ -73,12 +73,12 @@ impl PartialSchema for LagosTime {
 
 impl ToSchema for LagosTime {}
 
-/// A header value that is known when the program is built.
+/// Makes a header value from a constant.
 pub(crate) const fn text(value: &'static str) -> HeaderValue {
     HeaderValue::from_static(value)
 }
 
-/// `Some(true)` in the sandbox: the field is in sandbox answers only.
+/// Returns `Some(true)` in the sandbox: the field is in sandbox answers only.
 pub(crate) fn sandbox_mark(environment: domain::Environment) -> Option<bool> {
     match environment {
         domain::Environment::Sandbox => Some(true),

@@ -17,21 +17,21 @@ use serde::Serialize;
 use std::borrow::Cow;
 use utoipa::ToSchema;
 
-/// Requests that fail while the database is away, as many as come.
+/// Counts requests that fail while the database is unreachable.
 static UNAVAILABLE: Outage = Outage::of("the store cannot take requests");
 /// `X-RateLimit-Reset`: seconds until the limit resets.
 const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// Which clients an answer is written for.
+/// The clients that an answer is written for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Shape {
     /// The envelopes of the interface.
     V2,
-    /// The same with what clients of `/api/v1` read.
+    /// The same envelopes with the fields that clients of `/api/v1` read.
     V1,
 }
 
-/// Our own failure; its cause is in the log under the request id, never in the answer.
+/// A failure of ours. Its cause is in the log under the request id, never in the answer.
 pub(crate) const OURS: ErrorCode = ErrorCode {
     code: "API-5001",
     status: StatusCode::INTERNAL_SERVER_ERROR,
@@ -39,12 +39,12 @@ pub(crate) const OURS: ErrorCode = ErrorCode {
 };
 pub(crate) const OURS_MESSAGE: &str = "Something went wrong on our side. Retry, and name the X-Request-Id of this answer if it stays.";
 
-/// Why a request has no other answer.
+/// The reason for an error.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The caller can do something about it.
+    /// The caller can correct the request.
     Refused(Refusal),
-    /// Only we can.
+    /// The fault is ours.
     Ours,
 }
 
@@ -54,7 +54,7 @@ impl From<Refusal> for Failure {
     }
 }
 
-/// The one place where our own failures are logged.
+/// Our own failures are logged here and nowhere else.
 impl From<engine::Error> for Failure {
     fn from(error: engine::Error) -> Self {
         match error {
@@ -107,7 +107,7 @@ impl Failure {
             .increment(1);
     }
 
-    /// The answer, in the shape and with the codes that the caller's clients read.
+    /// Returns the answer, in the shape and with the codes that the caller's clients read.
     pub(crate) fn answer(&self, shape: Shape, codes: &Codes) -> Response {
         let kind = self.kind();
         self.count();
@@ -172,7 +172,7 @@ impl Failure {
         }
     }
 
-    /// The rows that cannot be sent.
+    /// Returns the rows that cannot be sent.
     fn details(&self) -> Option<Vec<RowDetail>> {
         let Self::Refused(Refusal::Rows(faults)) = self else {
             return None;
@@ -204,7 +204,7 @@ pub(crate) struct ErrorEnvelope {
 }
 
 impl ErrorEnvelope {
-    /// The same with the codes of the installation, also in the message.
+    /// Returns the same envelope with the codes of the installation, also in the message.
     pub(crate) fn with(mut self, codes: &Codes) -> Self {
         let code = match self.code {
             Cow::Borrowed(code) => codes.of(code),

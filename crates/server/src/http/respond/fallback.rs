@@ -12,7 +12,7 @@ use axum::response::Response;
 use domain::Refusal;
 use std::sync::Arc;
 
-/// Answers every path that is no route.
+/// Answers every path without a route.
 pub(crate) async fn unknown_path(
     State(state): State<context::State>,
     request: Request,
@@ -20,7 +20,7 @@ pub(crate) async fn unknown_path(
     by_the_router(Refusal::UnknownPath, &state.codes, request)
 }
 
-/// Answers a request with more headers than are read.
+/// Answers a request with too many headers.
 pub(crate) fn head_too_large(codes: &Codes, request: Request) -> Response {
     let refusal = Refusal::HeadTooLarge {
         headers: MAX_HEADERS,
@@ -29,7 +29,7 @@ pub(crate) fn head_too_large(codes: &Codes, request: Request) -> Response {
     by_the_router(refusal, codes, request)
 }
 
-/// Answers every method that a path does not have; the router adds `Allow`.
+/// Answers every method that a path does not have. The router adds `Allow`.
 pub(crate) async fn method_not_allowed(
     State(state): State<context::State>,
     request: Request,
@@ -46,7 +46,7 @@ pub(crate) async fn send_by_get_or_post(State(api): State<Arc<Api>>, request: Re
     response
 }
 
-/// The router's own answers know only the path.
+/// Returns an answer of the router. The router knows only the path.
 fn by_the_router(refusal: Refusal, codes: &Codes, request: Request) -> Response {
     let legacy = request.uri().path().starts_with("/api/v1/");
     let (parts, body) = request.into_parts();

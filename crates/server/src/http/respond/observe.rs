@@ -19,12 +19,13 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 use tokio::time::Instant;
 
-/// By route and status, of which there are few.
+/// Measures by route and status. Both have few values.
 type Measures = HashMap<String, HashMap<StatusCode, Histogram>>;
 
-/// Lines a minute about requests of one account that have the same answer; callers who are not known count as one account.
+/// Maximum log lines a minute for one account and answer. Unknown callers count as one account.
 const MAX_REFUSAL_LINES: u32 = 60;
-/// The same of requests answered 503, whoever made them: it is not their fault, and while the database is away all are.
+/// Maximum log lines a minute for requests answered 503, of all accounts. While the database is
+/// unreachable, every request gets this answer.
 const MAX_UNAVAILABLE_LINES: u32 = 1;
 
 /// The one layer around all routes.
@@ -51,7 +52,7 @@ pub(crate) async fn observe(State(codes): State<Codes>, request: Request, next: 
         status: status.as_u16(),
         seconds,
     };
-    // An answer as expected is worth a line only to who looks for it: there are thousands a second.
+    // A success is logged at the debug level, because there are thousands a second.
     if status.is_success() || status.is_redirection() {
         line.debug();
     } else {
@@ -60,7 +61,7 @@ pub(crate) async fn observe(State(codes): State<Codes>, request: Request, next: 
     measure(route, status, seconds);
 
     let headers = response.headers_mut();
-    // Room for all at once, also for what is added when they are written.
+    // Reserves room for all headers, also for those added when the answer is written.
     headers.reserve(6);
     headers.insert(REQUEST_ID, request_id);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, text("nosniff"));
@@ -92,7 +93,7 @@ impl Line<'_> {
         );
     }
 
-    /// Logs a refusal, unless there were many like it within a minute.
+    /// Logs a refusal, unless many like it were logged within a minute.
     fn refused(&self, response: &Response) {
         static LIMIT: LazyLock<LineLimit<(Option<i64>, u16, &str)>> =
             LazyLock::new(LineLimit::default);
@@ -130,7 +131,8 @@ impl Line<'_> {
     }
 }
 
-/// Counts an answer. Measures are kept once made: to look one up by its labels takes longer than to count.
+/// Counts an answer. Measures are kept, because looking one up by its labels takes longer than
+/// counting.
 fn measure(route: &str, status: StatusCode, seconds: f64) {
     static MEASURES: LazyLock<RwLock<Measures>> = LazyLock::new(RwLock::default);
     let known = MEASURES.read();
@@ -146,7 +148,7 @@ fn measure(route: &str, status: StatusCode, seconds: f64) {
     statuses.insert(status, measure);
 }
 
-/// A method as it is logged. Any word can be one, and that of a caller may be anything.
+/// Returns a method as it is logged. A method can be any word, so unknown ones are not logged.
 fn known(method: &Method) -> &'static str {
     const KNOWN: [&str; 7] = ["GET", "POST", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS"];
     let named = KNOWN.into_iter().find(|name| *name == method.as_str());

@@ -7,13 +7,13 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 tokio::task_local! {
-    /// The id of the request that this task answers. A span would write its fields for every request, and nearly all are
-    /// answered without a line in the log.
+    /// The id of the request that this task answers. A span would format its fields for every
+    /// request, and nearly all requests have no line in the log.
     static CURRENT: HeaderValue;
 }
 
 pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// Longest request id taken from a request.
+/// Maximum length of a request id that is taken from a request.
 const MAX_REQUEST_ID_BYTES: usize = 64;
 
 /// Runs the answer to a request under its id.
@@ -21,7 +21,7 @@ pub(super) async fn scope<T>(id: HeaderValue, answer: impl Future<Output = T>) -
     CURRENT.scope(id, answer).await
 }
 
-/// The id of the request that is being answered, for a line in the log.
+/// Returns the id of the current request, for a line in the log.
 pub(crate) fn current() -> String {
     let id = CURRENT.try_with(|id| text_of(id).to_owned());
     id.unwrap_or_default()
@@ -31,7 +31,7 @@ pub(super) fn text_of(id: &HeaderValue) -> &str {
     id.to_str().unwrap_or_default()
 }
 
-/// The id that the caller gave, where it is harmless to repeat, else one of our own.
+/// Returns the caller's id if it is safe to repeat, else an id of our own.
 pub(super) fn of_request(given: Option<&HeaderValue>) -> HeaderValue {
     given
         .filter(|value| is_harmless(value.as_bytes()))
@@ -44,13 +44,13 @@ fn is_harmless(id: &[u8]) -> bool {
     (1..=MAX_REQUEST_ID_BYTES).contains(&id.len()) && id.iter().all(allowed)
 }
 
-/// An id for an answer to what is no request.
+/// Makes an id for an answer without a request.
 pub(crate) fn new() -> String {
     text_of(&own_request_id()).to_owned()
 }
 
-/// A count, hashed under a key that the process drew at its start: different from all others, and no
-/// secret, since it only names a line in the log.
+/// Makes an id: a counter, hashed under a random key of the process. It is unique, and no secret,
+/// since it only names a line in the log.
 fn own_request_id() -> HeaderValue {
     static KEY: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     static COUNT: AtomicU64 = AtomicU64::new(0);

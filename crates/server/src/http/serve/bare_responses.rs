@@ -1,5 +1,6 @@
-//! The HTTP library refuses some requests before they reach the router: a head that is too large, has too many headers, or
-//! is no HTTP. It answers these without a body. Here the answer gets the envelope that all others have.
+//! Bare responses of the HTTP library. It refuses some requests before they reach the router: a
+//! head that is too large, has too many headers, or is no HTTP. It answers without a body, and this
+//! module replaces that answer with the envelope of all others.
 
 use crate::http::head::{MAX_HEAD_BYTES, MAX_HEADERS};
 use crate::http::respond::codes::Codes;
@@ -12,18 +13,18 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// How an answer begins that the library makes by itself, and what it holds.
+/// The beginning of an answer that the library makes by itself.
 const BEGINNING: &[u8] = b"HTTP/1.1 ";
 const WITHOUT_BODY: &[u8] = b"\r\ncontent-length: 0\r\n";
 const END: &[u8] = b"\r\n\r\n";
-/// No such answer is longer, in bytes.
+/// Maximum length of such an answer, bytes.
 const MAX_BARE: usize = 256;
 
-/// A connection on which such answers are completed on their way out.
+/// A connection on which bare answers are replaced before they are sent.
 pub(crate) struct CompletedStream<S> {
     stream: S,
     codes: Codes,
-    /// The rest of the answer that is written in place of a bare one.
+    /// The rest of the answer that replaces a bare one.
     instead: Bytes,
 }
 
@@ -49,7 +50,7 @@ impl<S: AsyncWrite + Unpin> CompletedStream<S> {
     }
 }
 
-/// Where an answer of the library begins at the end of these octets, and its status.
+/// Returns the place of a bare answer at the end of these octets, and its status.
 fn bare(octets: &[u8]) -> Option<(usize, u16)> {
     if !octets.ends_with(END) {
         return None;
@@ -68,7 +69,7 @@ fn bare(octets: &[u8]) -> Option<(usize, u16)> {
     (is_empty && [400, 414, 431].contains(&status)).then_some((from + begins, status))
 }
 
-/// The whole answer, in place of the bare one.
+/// Returns the complete answer, which replaces the bare one.
 fn whole(status: u16, codes: &Codes) -> Vec<u8> {
     let refusal = match status {
         400 => Refusal::Malformed("The request is not valid HTTP.".to_owned()),

@@ -1,5 +1,5 @@
-//! The open connections, up to a limit. At the limit, the connections that are idle longest end, so that a client that
-//! holds connections without using them keeps nobody out.
+//! The open connections, up to a limit. At the limit, the connections that were idle longest are
+//! closed. So a client that holds unused connections keeps no other client out.
 
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::HashMap;
@@ -9,9 +9,10 @@ use std::time::Duration;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
-/// The part of the connections that end at once where there is no room: to look through all for each would take long.
+/// At the limit, one connection of this many is closed at once. Choosing them scans all
+/// connections, so several are closed for each scan.
 const ENDED_SHARE: usize = 32;
-/// After how long more are ended, where there is no room yet.
+/// The interval after which more connections are closed if there is still no room.
 const ENDING_INTERVAL: Duration = Duration::from_millis(100);
 
 /// All open connections.
@@ -52,7 +53,7 @@ impl Connections {
                 break permit;
             }
             self.end_idle();
-            // It is never closed.
+            // The semaphore is never closed.
             if let Ok(Ok(permit)) = timeout(ENDING_INTERVAL, free.acquire_owned()).await {
                 break permit;
             }
@@ -71,7 +72,8 @@ impl Connections {
         }
     }
 
-    /// Asks some of the idle connections to end: first those that never had a request, then those idle longest.
+    /// Closes some of the idle connections: first those without any request, then those idle
+    /// longest.
     pub(crate) fn end_idle(&self) {
         let open = self.lock();
         let mut idle: Vec<&Arc<Activity>> = open
@@ -102,23 +104,24 @@ pub(crate) struct Activity {
     started: Instant,
     /// Requests without an answer.
     open: AtomicUsize,
-    /// `true` if a request began since the last look.
+    /// `true` if a request began since the last check.
     begun: AtomicBool,
-    /// `true` if there was any request.
+    /// `true` if the connection had any request.
     is_used: AtomicBool,
-    /// When the connection, or its last request, was opened or ended: milliseconds since the server started.
+    /// The time of the last event: the connection opened, or a request ended. In milliseconds since
+    /// the server started.
     last_ms: AtomicU64,
     is_ending: AtomicBool,
     ending: Notify,
 }
 
-/// The result of a look at a connection.
+/// The result of a check of a connection.
 pub(crate) enum Seen {
     Busy,
     Idle,
 }
 
-/// A request without an answer, or dropped before it had one.
+/// An open request. Dropping it ends the request.
 pub(crate) struct Open(Arc<Activity>);
 
 impl Activity {
@@ -156,19 +159,19 @@ impl Activity {
         self.open.load(Ordering::Relaxed) > 0
     }
 
-    /// Returns `true` if there was a request.
+    /// Returns `true` if the connection had any request.
     pub(crate) fn is_used(&self) -> bool {
         self.is_used.load(Ordering::Relaxed)
     }
 
-    /// Waits until the room is needed while no request is open.
+    /// Waits until the connection has to close. It has no open request then.
     pub(crate) async fn ending(&self) {
         loop {
             self.ending.notified().await;
             if !self.is_busy() {
                 return;
             }
-            // A request came meanwhile.
+            // A request began meanwhile.
             self.is_ending.store(false, Ordering::Relaxed);
         }
     }

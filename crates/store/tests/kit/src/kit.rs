@@ -1,6 +1,6 @@
 //! The kit of the contract: a fresh database, messages to send, and a carrier that answers.
 
-use database::{Cell, FILE, Server, Shell, Target};
+use database::{Cell, FILE, Server, Target, TestConnection};
 use domain::{
     Account, AccountId, AccountStatus, BatchId, Bucket, Component, DeliveryStatus, Draft,
     Environment, Gateway, MessageId, Money, NodeId, Priority, Recipient, Terms, Text,
@@ -227,16 +227,16 @@ impl Kit {
 
     /// Runs SQL past the store, as an operator with a database shell would.
     pub async fn run(&self, sql: &str) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        let mut shell = self.shell().await;
+        let mut shell = self.test_connection().await;
         shell.run(sql).await?;
         shell.close().await
     }
 
     /// A connection past the store.
-    pub async fn shell(&self) -> Shell {
+    pub async fn test_connection(&self) -> TestConnection {
         match &self.home {
-            Home::Directory { .. } => Shell::sqlite(&self.data_dir().join(FILE)),
-            Home::Schema { url, .. } => Shell::postgres(url).await,
+            Home::Directory { .. } => TestConnection::sqlite(&self.data_dir().join(FILE)),
+            Home::Schema { url, .. } => TestConnection::postgres(url).await,
         }
         .unwrap()
     }
@@ -273,7 +273,7 @@ impl Kit {
     }
 
     async fn read<T: Cell>(&self, sql: &str) -> Vec<T> {
-        self.shell().await.column(sql).await.unwrap()
+        self.test_connection().await.column(sql).await.unwrap()
     }
 
     /// A new account whose `sms_wallet` holds so many naira.
@@ -399,7 +399,7 @@ impl Kit {
 }
 
 pub async fn administer(server: &str, sql: &str) {
-    let mut shell = Shell::postgres(server).await.unwrap();
+    let mut shell = TestConnection::postgres(server).await.unwrap();
     shell.run(sql).await.unwrap();
     shell.close().await.unwrap();
 }

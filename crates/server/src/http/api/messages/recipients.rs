@@ -23,7 +23,7 @@ pub(crate) async fn recipients(listing: Listing) -> Response {
     call.answer(found.await)
 }
 
-/// The envelope of a page of recipients.
+/// Returns the envelope of a page of recipients.
 pub(crate) fn recipients_answer(
     found: engine::Listed<engine::RecipientState>,
     environment: Environment,

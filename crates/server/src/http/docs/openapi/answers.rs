@@ -1,4 +1,4 @@
-//! The answers: the schemas, taken from the types that answer, and an example of each, made by them.
+//! The answers: the schemas of the types that answer, and an example of each, made by these types.
 
 use crate::http::api::account::AccountData;
 use crate::http::api::balance::BalanceAnswer;
@@ -71,7 +71,7 @@ pub(crate) const ACCOUNT: Name = "AccountAnswer";
 pub(crate) const UPDATE: Name = "DeliveryUpdate";
 const ERROR: Name = "Error";
 
-/// The schemas of answers, by name.
+/// Returns the schemas of answers, by name.
 pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
     let mut schemas = Vec::new();
     add::<Accepted>(ACCEPTED, &mut schemas);
@@ -91,7 +91,7 @@ fn add<T: ToSchema>(name: &str, schemas: &mut Vec<(String, RefOr<Schema>)>) {
     T::schemas(schemas);
 }
 
-/// Adds the schema in an envelope, which is referred to by its own name.
+/// Adds a schema and its envelope. The envelope refers to the schema by its name.
 pub(super) fn add_enveloped<T: ToSchema>(name: &str, schemas: &mut Vec<(String, RefOr<Schema>)>) {
     add::<Envelope<T>>(name, schemas);
     schemas.push((T::name().into_owned(), T::schema()));
@@ -125,12 +125,12 @@ fn sent() -> Sent {
     }
 }
 
-/// The answer to an accepted send.
+/// Returns the answer to an accepted send.
 pub(crate) fn accepted(environment: Environment) -> Response {
     replayable(success(ACCEPTED, &Accepted::new(sent(), environment)))
 }
 
-/// The answer to an accepted personalised send.
+/// Returns the answer to an accepted personalised send.
 pub(crate) fn accepted_personalised(environment: Environment) -> Response {
     let sent = Sent {
         cost: Money::from_naira(18),
@@ -146,7 +146,7 @@ pub(crate) fn accepted_personalised(environment: Environment) -> Response {
     replayable(success(ACCEPTED, &Accepted::new(sent, environment)))
 }
 
-/// The answer to a send by `/api/v1`.
+/// Returns the answer to a send by `/api/v1`.
 pub(crate) fn legacy_accepted() -> Response {
     replayable(success(
         LEGACY_ACCEPTED,
@@ -154,7 +154,7 @@ pub(crate) fn legacy_accepted() -> Response {
     ))
 }
 
-/// Adds the header of an answer that was given before.
+/// Adds the header of a repeated answer.
 fn replayable(response: Response) -> Response {
     ResponseBuilder::from(response)
         .header(
@@ -167,7 +167,7 @@ fn replayable(response: Response) -> Response {
         .build()
 }
 
-/// The price of a send in which a quotation mark is made plain.
+/// Returns the price of a send in which a quotation mark is made plain.
 pub(crate) fn quote(environment: Environment) -> Response {
     let change = |from, to: &str| TextChange {
         from,
@@ -202,7 +202,7 @@ pub(crate) fn quote(environment: Environment) -> Response {
     success(QUOTE, &QuoteData::answer(quoted, environment))
 }
 
-/// The wallet.
+/// Returns the wallet.
 pub(crate) fn balance(environment: Environment) -> Response {
     let purse = Purse::from_iter([
         (Component::SmsWallet, Money::from_naira(994)),
@@ -211,7 +211,7 @@ pub(crate) fn balance(environment: Environment) -> Response {
     success(BALANCE, &BalanceAnswer::new(&purse, environment))
 }
 
-/// A report of one page.
+/// Returns a report of one page.
 pub(crate) fn report(environment: Environment) -> Response {
     let report = Report {
         message_id: message_id(),
@@ -230,13 +230,13 @@ pub(crate) fn report(environment: Environment) -> Response {
     success(REPORT, &ReportData::answer(report, environment))
 }
 
-/// The sender IDs.
+/// Returns the sender IDs.
 pub(crate) fn senders(environment: Environment) -> Response {
     let data = SendersData::new(&customer(), environment);
     success(SENDERS, &Envelope::new("Sender IDs retrieved.", data))
 }
 
-/// The profile.
+/// Returns the profile.
 pub(crate) fn account(environment: Environment) -> Response {
     success(
         ACCOUNT,
@@ -267,7 +267,8 @@ fn customer() -> Customer {
     }
 }
 
-/// A callback's body: what is really sent, read into the described type, so that the two cannot differ.
+/// Returns a callback's body: the body that is sent, parsed into the described type, so that the
+/// two cannot differ.
 pub(crate) fn update() -> Option<Value> {
     let url = "https://example.com/sms/outcome";
     let status = DeliveryStatus::Delivered;
@@ -315,7 +316,7 @@ fn header(kind: Type, about: &str) -> Header {
         .build()
 }
 
-/// Every failure under a name of its own: its code, with a number where a code has more than one.
+/// Returns every failure under a name of its own: its code, with a number if a code has several.
 fn failures(shape: Shape) -> Vec<(String, Failure)> {
     let prefix = match shape {
         Shape::V2 => "",
@@ -340,7 +341,8 @@ fn failures(shape: Shape) -> Vec<(String, Failure)> {
     named.collect()
 }
 
-/// An example of every failure in both shapes, by name, to be referred to by the operations.
+/// Returns an example of every failure in both shapes, by name. The operations refer to these
+/// names.
 pub(crate) fn failure_examples() -> Vec<(String, Example)> {
     let in_shape = |shape| {
         failures(shape).into_iter().map(move |(name, failure)| {

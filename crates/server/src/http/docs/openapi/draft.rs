@@ -1,4 +1,4 @@
-//! Operations before they have a path, and the codes that all of them share.
+//! Operations without a path, and the codes that all of them share.
 
 use super::answers;
 use crate::http::docs::installation::{Installation, count};
@@ -15,7 +15,7 @@ pub(super) const COMMON: [&str; 7] = [
     "API-1001", "API-1002", "API-1003", "API-1007", "API-2023", "API-3004", "API-5003",
 ];
 
-/// One operation before it has a path.
+/// An operation without a path.
 pub(super) struct Draft {
     pub(super) id: &'static str,
     pub(super) summary: &'static str,
@@ -25,7 +25,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// `variant` tells apart the operations that are the same but for path or method.
+    /// Builds the operation. `variant` distinguishes operations that differ only in path or method.
     pub(super) fn build(self, variant: &str, environment: Environment) -> OperationBuilder {
         let (tag, prefix) = match environment {
             Environment::Live => (LIVE, ""),
@@ -43,13 +43,13 @@ impl Draft {
     }
 }
 
-/// The limit of an operation, in a sentence.
+/// Returns the limit of an operation as a sentence.
 pub(super) fn at_most(limit: u32, what: &str) -> String {
     let limit = count(usize::try_from(limit).unwrap_or(usize::MAX));
     format!("At most {limit} {what} in any 60 seconds.")
 }
 
-/// The description of an operation that counts as a read.
+/// Returns the description of an operation that counts as a read.
 pub(super) fn of_reads(about: &str, installation: &Installation) -> String {
     let limit = at_most(installation.limits.reads_per_minute, "reads");
     format!("{about} {limit}")

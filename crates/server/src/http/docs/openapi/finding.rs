@@ -11,9 +11,9 @@ use domain::Environment;
 use parameters::{MESSAGE_ID, RECIPIENT, filters, list, path};
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, Paths};
 
-/// Codes of a list besides.
+/// Further codes of a list.
 const OF_LISTS: [&str; 1] = ["API-2000"];
-/// Codes of an item besides.
+/// Further codes of an item.
 const OF_ITEMS: [&str; 2] = ["API-2000", "API-2007"];
 
 /// Filters of messages.

@@ -25,33 +25,34 @@ pub(crate) const TAGS: [(&str, &str); 3] = [
     (LEGACY, "The older send. Use `/api/v2/sms` in new programs."),
 ];
 
-/// Codes of a report besides.
+/// Further codes of a report.
 const OF_REPORTS: [&str; 3] = ["API-2000", "API-2007", "API-2017"];
-/// Codes of a personalised send besides. Faults of single rows have one code.
+/// Further codes of a personalised send. Faults of single rows have one code.
 const OF_PERSONALISED: [&str; 18] = [
     "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2009", "API-2011",
     "API-2012", "API-2013", "API-2014", "API-2015", "API-2016", "API-2017", "API-2018", "API-2020",
     "API-3001", "API-3002",
 ];
-/// Codes of a quote of a personalised send besides.
+/// Further codes of a quote of a personalised send.
 const OF_PERSONALISED_QUOTES: [&str; 14] = [
     "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2009", "API-2011",
     "API-2013", "API-2014", "API-2015", "API-2017", "API-2020", "API-3002",
 ];
-/// Codes of a send besides.
+/// Further codes of a send.
 const OF_SENDS: [&str; 19] = [
     "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2008", "API-2009",
     "API-2010", "API-2011", "API-2012", "API-2013", "API-2014", "API-2015", "API-2016", "API-2017",
     "API-2018", "API-3001", "API-3002",
 ];
 
-/// Codes of a quote besides: those of a send without the ones that depend on balance, duplicates and keys.
+/// Further codes of a quote: those of a send, except the ones that depend on balance, duplicates
+/// and keys.
 const OF_QUOTES: [&str; 15] = [
     "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2008", "API-2009",
     "API-2010", "API-2011", "API-2013", "API-2014", "API-2015", "API-2017", "API-3002",
 ];
 
-/// All paths.
+/// Returns all paths.
 pub(crate) fn paths(installation: &Installation) -> Paths {
     let mut paths = Paths::new();
     interface(&mut paths, "/api/v2", Environment::Live, installation);
@@ -61,7 +62,7 @@ pub(crate) fn paths(installation: &Installation) -> Paths {
     paths
 }
 
-/// The paths of a report, what tells their operations apart, and where the message is named.
+/// The paths of a report, the variant of each operation, and the parameter that names the message.
 const REPORTS: [(&str, &str, ParameterIn); 5] = [
     ("/delivery-reports", "", ParameterIn::Query),
     (
@@ -149,7 +150,7 @@ fn interface(
     otp::add(paths, prefix, environment, installation);
 }
 
-/// The operations beside the send that are a `POST` alone.
+/// Returns the other operations that are only a `POST`.
 fn posts(
     environment: Environment,
     installation: &Installation,
@@ -207,7 +208,8 @@ fn send_personalised(environment: Environment, installation: &Installation) -> O
         .request_body(Some(personalised::body(installation)))
 }
 
-/// The callback of a `callback_url` (docs/spec/delivery.md, section 4). Its example has the id of the send.
+/// Returns the callback of a `callback_url` (docs/spec/delivery.md, section 4). Its example has the
+/// id of the send.
 fn callback(send: &str) -> utoipa::openapi::path::Callback {
     let content = ContentBuilder::new()
         .schema(Some(Ref::from_schema_name(answers::UPDATE)))

@@ -22,12 +22,12 @@ const STATE: Name = "OtpStateAnswer";
 const REQUEST: &str = "OtpRequest";
 const CODE: &str = "OtpCode";
 
-/// Codes of a message with a code besides.
+/// Further codes of the send of a code.
 const OF_SENDS: [&str; 15] = [
     "API-2000", "API-2001", "API-2003", "API-2004", "API-2006", "API-2007", "API-2008", "API-2009",
     "API-2010", "API-2011", "API-2015", "API-2016", "API-2017", "API-2018", "API-3001",
 ];
-/// Codes of a resend besides.
+/// Further codes of a resend.
 const OF_RESENDS: [&str; 18] = [
     "API-2000", "API-2001", "API-2003", "API-2004", "API-2006", "API-2007", "API-2008", "API-2009",
     "API-2010", "API-2011", "API-2013", "API-2015", "API-2016", "API-2017", "API-2018", "API-2019",
@@ -36,7 +36,7 @@ const OF_RESENDS: [&str; 18] = [
 const OF_ATTEMPTS: [&str; 3] = ["API-2000", "API-2007", "API-2017"];
 const OF_CANCELS: [&str; 4] = ["API-2000", "API-2007", "API-2017", "API-2019"];
 
-/// The schemas, by name.
+/// Returns the schemas, by name.
 pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
     let mut schemas = Vec::new();
     add_enveloped::<OtpData>(SENT, &mut schemas);
@@ -45,7 +45,7 @@ pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
     schemas
 }
 
-/// The schemas of requests, by name.
+/// Returns the schemas of requests, by name.
 pub(crate) fn requests(installation: &Installation) -> [(&'static str, RefOr<Schema>); 2] {
     let request: Schema = request(installation).into();
     let code: Schema = code().into();
@@ -172,7 +172,7 @@ fn read(environment: Environment, installation: &Installation) -> OperationBuild
     draft.build("", environment).parameters(Some([otp_id()]))
 }
 
-/// The fields of a request: those of a send to one number, and those of the code.
+/// Returns the fields of a request: those of a send to one number, and those of the code.
 fn request(installation: &Installation) -> Object {
     let number = |about: &str, least: f64, most: f64| {
         ObjectBuilder::new()

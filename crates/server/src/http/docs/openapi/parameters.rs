@@ -1,4 +1,4 @@
-//! The parameters beside the fields of a send: headers, and the ones of reports.
+//! The parameters apart from the fields of a send: headers, and the parameters of reports.
 
 use crate::http::docs::installation::Installation;
 use domain::idempotency::{HEADER, MAX_KEY_CHARACTERS};
@@ -7,7 +7,7 @@ use utoipa::openapi::Required;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 
-/// The header that makes a request idempotent.
+/// Returns the header that makes a request idempotent.
 pub(crate) fn idempotency_key(installation: &Installation) -> Parameter {
     let hours = installation.limits.idempotency_window_ms / 3_600_000;
     let about = format!(
@@ -25,7 +25,7 @@ pub(crate) fn idempotency_key(installation: &Installation) -> Parameter {
     parameter(HEADER, ParameterIn::Header, false, &about, schema)
 }
 
-/// The parameters of a delivery report.
+/// Returns the parameters of a delivery report.
 pub(crate) fn report_parameters(message_id: ParameterIn) -> Vec<Parameter> {
     let number = |default: u32| {
         ObjectBuilder::new()
@@ -64,7 +64,7 @@ pub(crate) fn report_parameters(message_id: ParameterIn) -> Vec<Parameter> {
     ]
 }
 
-/// The headers of a signed callback, by Standard Webhooks.
+/// Returns the headers of a signed callback, by Standard Webhooks.
 pub(crate) fn signature_headers() -> Vec<Parameter> {
     let header = |name, about| {
         let text = ObjectBuilder::new().schema_type(Type::String).into();

@@ -10,7 +10,7 @@ use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required};
 const PERSONALISED_REQUEST: &str = "PersonalisedRequest";
 const PERSONALISED_ROW: &str = "PersonalisedRow";
 
-/// The schemas of the request, by name.
+/// Returns the schemas of the request, by name.
 pub(crate) fn schemas(installation: &Installation) -> [(&'static str, RefOr<Schema>); 2] {
     let fields: Schema = fields(installation).into();
     let row: Schema = row().into();
@@ -20,7 +20,7 @@ pub(crate) fn schemas(installation: &Installation) -> [(&'static str, RefOr<Sche
     ]
 }
 
-/// The fields of a personalised send: those of a send, but rows in place of `to`.
+/// Returns the fields of a personalised send: those of a send, with rows in place of `to`.
 fn fields(installation: &Installation) -> Object {
     let object = ObjectBuilder::new().description(Some(
         "A message with a text of its own for each recipient. `{name}` in `body` is replaced by the variable `name` of the row; \
@@ -78,7 +78,7 @@ fn row() -> Object {
         .build()
 }
 
-/// The body of a personalised send. CSV is described in words alone, as forms are.
+/// Returns the body of a personalised send. CSV is described only in words, as forms are.
 pub(crate) fn body(installation: &Installation) -> RequestBody {
     let example = json!({
         "from": "AdaStores",

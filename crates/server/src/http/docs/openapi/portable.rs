@@ -1,9 +1,9 @@
-//! The document in the form that generators of clients read alike. A generator fails on some of what the standard
-//! allows, or writes a client that does not work; the rules here avoid it wherever it stands in the document.
+//! Rules that make the document portable. Generators of clients fail on some parts of the standard,
+//! or write a client that does not work. The rules here avoid these parts.
 
 use serde_json::{Map, Value, json};
 
-/// A generator takes an integer without a format as one of 32 bits, into which no phone number fits.
+/// Generators take an integer without a format as one of 32 bits, which cannot hold a phone number.
 const INTEGER_FORMAT: &str = "int64";
 
 /// Rewrites every schema of the document.
@@ -18,7 +18,7 @@ fn rewrite(value: &mut Value) {
         Value::Object(object) => {
             give_format(object);
             split_null(object);
-            // An example is data: what looks like a schema in it is none.
+            // An example is data, so nothing in it is a schema.
             let schemas = object.iter_mut().filter(|(key, _)| {
                 !["example", "examples", "default", "enum"].contains(&key.as_str())
             });
@@ -28,7 +28,7 @@ fn rewrite(value: &mut Value) {
     }
 }
 
-/// Every integer has a format.
+/// Gives every integer a format.
 fn give_format(schema: &mut Map<String, Value>) {
     if schema.get("type") == Some(&json!("integer")) {
         schema
@@ -37,7 +37,8 @@ fn give_format(schema: &mut Map<String, Value>) {
     }
 }
 
-/// `type: [x, "null"]` becomes a choice of both. The description and examples stay outside of the choice.
+/// Replaces `type: [x, "null"]` with a choice of both. The description and examples stay outside of
+/// the choice.
 fn split_null(schema: &mut Map<String, Value>) {
     let Some(Value::Array(types)) = schema.get("type") else {
         return;

@@ -152,7 +152,7 @@ pub(crate) const FIELDS: [Field; 12] = [
 ];
 
 impl Field {
-    /// The field's description, with the limits of this installation where it has some.
+    /// Returns the field's description, with the limits of this installation if it has some.
     fn about(&self, installation: &Installation) -> Cow<'static, str> {
         match self.kind {
             FieldType::Numbers => {
@@ -211,7 +211,8 @@ impl Field {
                 let object = object
                     .schema_type(Type::String)
                     .enum_values(Some(values.iter().copied()));
-                // Only the first of the names is what its absence means; the numbers have no such.
+                // The first name is the default of a field of names. A field of numbers has no
+                // default here.
                 match values.first().filter(|first| !first.starts_with('1')) {
                     Some(first) => object.extensions(Some(taken_as(&json!(first)))).into(),
                     None => object.into(),
@@ -221,7 +222,8 @@ impl Field {
         }
     }
 
-    /// `oneOf`, since generators make nothing that works of `anyOf`, and no integers, since they take these as 32 bits.
+    /// Returns the schema of numbers. It uses `oneOf`, since generators do not support `anyOf`. It
+    /// has no integers, since generators take these as 32 bits.
     fn numbers(&self, installation: &Installation) -> Schema {
         let list = ObjectBuilder::new()
             .schema_type(Type::String)
@@ -243,15 +245,15 @@ impl Field {
     }
 }
 
-/// The value that an absent field is taken as. Not as `default`: generators for TypeScript take such a field as one that
-/// must be given.
+/// Returns the value that an absent field stands for. It is no `default`, because generators for
+/// TypeScript treat a field with a default as required.
 fn taken_as(value: &Value) -> Extensions {
     Extensions::from_iter([("x-default", value.clone())])
 }
 
 const SEND_REQUEST: &str = "SendRequest";
 
-/// The schemas of requests, by name.
+/// Returns the schemas of requests, by name.
 pub(crate) fn schemas(installation: &Installation) -> Vec<(&'static str, RefOr<Schema>)> {
     let object = ObjectBuilder::new().description(Some(
         "A message to send. Unknown fields are ignored and named in the answer; null is absent. A field that is given twice with \
@@ -268,8 +270,8 @@ pub(crate) fn schemas(installation: &Installation) -> Vec<(&'static str, RefOr<S
     vec![(SEND_REQUEST, object.into())]
 }
 
-/// The body of a send. Forms are described in words alone: of several content types generators make clients that do not
-/// compile, or send each field more than once.
+/// Returns the body of a send. Forms are described only in words. For several content types,
+/// generators make clients that do not compile or that send each field more than once.
 pub(crate) fn send_body(installation: &Installation) -> RequestBody {
     let content = ContentBuilder::new()
         .schema(Some(Ref::from_schema_name(SEND_REQUEST)))
@@ -288,7 +290,7 @@ pub(crate) fn send_body(installation: &Installation) -> RequestBody {
         .build()
 }
 
-/// A send as most are.
+/// Returns an example of a usual send.
 pub(crate) fn send_example() -> Value {
     json!({
         "from": "AdaStores",
@@ -298,7 +300,7 @@ pub(crate) fn send_example() -> Value {
     })
 }
 
-/// The fields of a send as parameters of a query string.
+/// Returns the fields of a send as parameters of a query string.
 pub(crate) fn send_parameters(installation: &Installation) -> Vec<Parameter> {
     let in_query = FIELDS.iter().filter(|field| field.name != "api_token");
     let in_query = in_query.map(|field| {

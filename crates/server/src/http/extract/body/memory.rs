@@ -1,29 +1,31 @@
-//! The memory budget of all bodies. One large body does no harm, and a thousand of them would.
+//! The memory budget of all bodies together.
 
 use domain::Refusal;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The bytes of each body that are outside of the budget, so that small sends are not refused for the campaigns of others.
-/// As many bodies as there may be connections have them. With HTTP/2 there can be more.
+/// The bytes of each body that are outside of the budget, so that campaigns of others do not cause
+/// the refusal of small sends. As many bodies as there may be connections have them. HTTP/2 can
+/// have more bodies than that.
 const FREE_BYTES: usize = 16 << 10;
 /// The budget is counted in pieces of this size, in bytes.
 const PIECE_BYTES: usize = 16 << 10;
 /// The wait until a retry, in seconds. A send is answered in a fraction of it.
 const RETRY_AFTER_S: u64 = 1;
 
-/// The memory budget of bodies. Callers who are not known yet have a part of their own, so that strangers cannot take the
-/// part of customers.
+/// The memory budget of bodies. Callers who are not known yet have a part of their own, so that
+/// strangers cannot take the part of customers.
 #[derive(Clone, Debug)]
 pub struct BodyMemory {
-    /// For callers with a token in the head.
+    /// The part for callers with a token in the head.
     pub(crate) known: MemoryPool,
-    /// For callers with a token in the body, if there is one.
+    /// The part for callers who may have a token in the body.
     pub(crate) unknown: MemoryPool,
 }
 
 impl BodyMemory {
-    /// A budget of `bytes`, a quarter of it for callers who are not known yet, and a free beginning for each of `bodies`.
+    /// Makes a budget of `bytes`. A quarter is for callers who are not known yet. Each of `bodies`
+    /// also has free bytes.
     pub fn new(bytes: usize, bodies: usize) -> Self {
         let unknown = bytes / 4;
         let free = semaphore(bodies);
@@ -49,7 +51,7 @@ impl MemoryPool {
         }
     }
 
-    /// A permit for a body of which nothing has come yet.
+    /// Returns a permit for a body that has not begun to arrive.
     pub(crate) fn permit(&self) -> BodyPermit {
         BodyPermit {
             pieces: Arc::clone(&self.pieces),
@@ -63,11 +65,11 @@ fn semaphore(permits: usize) -> Arc<Semaphore> {
     Arc::new(Semaphore::new(permits.min(Semaphore::MAX_PERMITS)))
 }
 
-/// The memory of one body, given back when it is dropped.
+/// The memory of one body. Dropping it returns the memory.
 #[derive(Debug)]
 pub(crate) struct BodyPermit {
     pieces: Arc<Semaphore>,
-    /// Its free beginning, if one was left.
+    /// The permit of its free bytes, if one was left.
     free: Option<OwnedSemaphorePermit>,
     taken: Option<OwnedSemaphorePermit>,
 }

@@ -1,4 +1,4 @@
-//! One send in every form that it may come in.
+//! Tests of one send in every form of body.
 
 use super::*;
 

@@ -78,11 +78,11 @@ fn id_of(path: &str) -> String {
     id.to_owned()
 }
 
-/// The fields of a send, those of a one-time password, and a code.
+/// The fields of a send, those of a one-time password, and a given code.
 type OtpRead = (SendFields, OtpFields, Option<String>, BodyPermit);
 
-/// Takes the fields of one-time passwords, so that they are not named as ignored. The fields of the
-/// body win over those of the query.
+/// Takes the fields of one-time passwords out of the others, so that they are not reported as
+/// ignored. The fields of the body override those of the query.
 fn split(body: &mut Fields, query: &mut Fields) -> (OtpFields, Option<String>) {
     let (own, other) = (
         std::mem::take(&mut body.otp),

@@ -1,9 +1,9 @@
-//! The bounds of the fields of one request. Fields beyond them take time and mean nothing.
+//! The bounds of the fields of one request.
 
 use domain::Refusal;
 use std::cell::Cell;
 
-/// Fields beside recipients, the values within them and empty pieces of a form included.
+/// Maximum fields apart from recipients. Nested values and empty parts of a form count as well.
 const MAX_OTHER_FIELDS: usize = 10_000;
 
 /// The counts of the fields of one request while they are read.
@@ -14,12 +14,12 @@ pub(crate) struct Bounds {
     has_rows: bool,
 }
 
-/// More fields came than are read; [`Bounds::exceeded`] has the refusal.
+/// The error for too many fields. [`Bounds::exceeded`] has the refusal.
 pub(crate) struct Exceeded;
 
 impl Bounds {
-    /// The bounds of a request with this many recipients at most. Twice as many are read, so that the checks before this
-    /// one come first for a list that is somewhat too long.
+    /// Makes the bounds of a request with a maximum number of recipients. Twice as many are read,
+    /// so that a list that is slightly too long is refused by the checks that precede this one.
     pub(crate) fn new(max_recipients: usize) -> Self {
         Self {
             max_recipients,
@@ -29,7 +29,7 @@ impl Bounds {
         }
     }
 
-    /// The bounds of a personalised send, whose rows are read as well.
+    /// Makes the bounds of a personalised send, whose rows are read as well.
     pub(crate) fn with_rows(max_recipients: usize) -> Self {
         Self {
             has_rows: true,
@@ -42,7 +42,7 @@ impl Bounds {
         self.has_rows
     }
 
-    /// Recipients that the request may have.
+    /// Returns the maximum number of recipients.
     pub(crate) fn max_recipients(&self) -> usize {
         self.max_recipients
     }
@@ -52,12 +52,12 @@ impl Bounds {
         count(&self.recipients, self.max_recipients.saturating_mul(2))
     }
 
-    /// Counts anything else.
+    /// Counts any other field.
     pub(crate) fn other(&self) -> Result<(), Exceeded> {
         count(&self.others, MAX_OTHER_FIELDS)
     }
 
-    /// Why nothing more was read, where a bound was exceeded.
+    /// Returns the refusal if a bound was exceeded.
     pub(crate) fn exceeded(&self) -> Option<Refusal> {
         if self.others.get() > MAX_OTHER_FIELDS {
             return Some(Refusal::Malformed(format!(

@@ -4,12 +4,12 @@ use crate::http::extract::fields::{Bounds, Exceeded, Name};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
-/// The error that ends the reading of a request with too many fields; the refusal is that of the bounds.
+/// The error that ends the reading of a request with too many fields. The bounds hold the refusal.
 pub(super) fn too_many<E: Error>(_: Exceeded) -> E {
     E::custom("too many fields")
 }
 
-/// A key: what it means, and the word itself where it means nothing.
+/// A key: its meaning, and its text if it is unknown.
 pub(super) struct Key;
 
 impl<'de> DeserializeSeed<'de> for Key {
@@ -33,8 +33,8 @@ impl Visitor<'_> for Key {
     }
 }
 
-/// A value that is not looked at; whether it is null. It is walked through, so that nesting is limited here too: serde's
-/// own `IgnoredAny` would follow any depth.
+/// A value that is skipped, and whether it is null. It is walked through, so that its nesting is
+/// limited as well: serde's own `IgnoredAny` has no limit.
 pub(super) struct Skipped<'a>(pub(super) &'a Bounds);
 
 impl<'de> DeserializeSeed<'de> for Skipped<'_> {

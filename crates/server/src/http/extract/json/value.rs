@@ -1,4 +1,4 @@
-//! The values of known fields: which JSON types each takes, and the text that is kept of it.
+//! The values of known fields: the JSON types of each, and the text that is stored.
 
 use super::skipped::{Key, Skipped, too_many};
 use crate::http::extract::fields::{Bounds, Name};
@@ -8,7 +8,7 @@ use std::fmt;
 /// Whole numbers below it are exact as floats.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// A whole number that came as a float (`2.0`, `1e3`), as digits.
+/// Returns the digits of a whole number that is written as a float (`2.0`, `1e3`).
 fn whole(number: f64) -> Option<String> {
     let is_whole = number.fract() == 0.0 && number.abs() < MAX_EXACT;
     is_whole.then(|| format!("{number:.0}"))
@@ -100,7 +100,7 @@ impl<'de> Visitor<'de> for Value<'_> {
 
     fn visit_i64<E: Error>(self, number: i64) -> Result<Option<String>, E> {
         match self.kind() {
-            // A hyphen in front of digits would be passed over as one between them is.
+            // A hyphen before digits would be ignored like one between them.
             ValueType::Text | ValueType::List => {
                 Err(E::invalid_type(Unexpected::Signed(number), &self))
             }
@@ -114,7 +114,7 @@ impl<'de> Visitor<'de> for Value<'_> {
         match (self.kind(), whole(number)) {
             (ValueType::List, Some(digits)) if !is_negative => Ok(Some(digits)),
             (ValueType::Reference | ValueType::Scalar, Some(digits)) => Ok(Some(digits)),
-            // A larger one has lost digits already.
+            // A larger number has lost digits already.
             (ValueType::Reference | ValueType::Scalar, None) if number.abs() < MAX_EXACT => {
                 Ok(Some(number.to_string()))
             }
@@ -151,8 +151,8 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 }
 
-/// One element of `to`, written straight to the end of the list, after a comma. An element that cannot be a number is
-/// written as an invalid one, as the caller will find it in the answer.
+/// One element of `to`, appended to the list after a comma. An element that cannot be a number is
+/// appended as an invalid one, which the answer shows to the caller.
 struct Element<'a> {
     list: &'a mut String,
     bounds: &'a Bounds,
@@ -201,7 +201,7 @@ impl<'de> Visitor<'de> for Element<'_> {
     fn visit_f64<E: Error>(mut self, number: f64) -> Result<(), E> {
         match whole(number).filter(|_| number.is_sign_positive()) {
             Some(digits) => self.push(&digits),
-            // Its point would be passed over.
+            // The point would be ignored.
             None => self.push(&format!("{number} (not whole)")),
         }
         Ok(())

@@ -18,8 +18,9 @@ pub(crate) struct ErrorCode {
     pub(crate) description: &'static str,
 }
 
-/// Writes one row per refusal, from which come both the match and the examples of the documentation: a new refusal does
-/// not compile without a code. The rows that are planned have no example, since no operation answers them yet.
+/// Writes one row for each refusal. The rows produce both the match and the examples of the
+/// documentation, so a new refusal does not compile without a code. Planned rows have no example,
+/// since no operation answers them yet.
 macro_rules! table {
     (
         served {
@@ -29,7 +30,7 @@ macro_rules! table {
             $($planned:pat => $its_code:literal $its_status:ident $its_description:literal;)+
         }
     ) => {
-        /// The row of a refusal.
+        /// Returns the row of a refusal.
         pub(crate) fn kind(refusal: &Refusal) -> ErrorCode {
             match refusal {
                 $($refusal => ErrorCode {
@@ -45,7 +46,8 @@ macro_rules! table {
             }
         }
 
-        /// A refusal of every sort that an operation answers, in the order of the table.
+        /// Returns an example of every refusal that an operation answers, in the order of the
+        /// table.
         pub(crate) fn examples() -> Vec<Refusal> {
             vec![$($example,)+]
         }
@@ -159,7 +161,7 @@ planned {
 }
 }
 
-/// Rows of which one has no value for a placeholder.
+/// Returns the faults of rows, one of which has no value for a placeholder.
 fn row_faults() -> RowFaults {
     let mut faults = RowFaults::default();
     faults.note(3, "name", Reason::Missing);

@@ -1,4 +1,4 @@
-//! The answers of lists and items, each with an example of the type that answers.
+//! The answers of lists and items, each with an example made by the type that answers.
 
 use super::super::answers::{
     Name, RECIPIENT, REFERENCE, TEN_O_CLOCK_MS, add_enveloped, message_id, success,
@@ -29,7 +29,7 @@ const WALLET_CSV: &str = "entry_id,at,kind,amount,component,balance_after,messag
      019a96a4f8787a1783880d429be1367f-b,2026-11-18 12:06:40,charge,-6.00,sms_wallet,994.00,\
      019a96a4-f878-7a17-8388-0d429be1367f,,\r\n";
 
-/// A cursor as it looks.
+/// An example of a cursor.
 const CURSOR: &str = "AQEBneQ1YADkqFoXw4gNQpvhAAAAAAAAAAAAc2Rm";
 
 /// The schemas, by name.

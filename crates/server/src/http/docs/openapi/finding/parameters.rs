@@ -50,7 +50,7 @@ fn text() -> Schema {
     ObjectBuilder::new().schema_type(Type::String).into()
 }
 
-/// The parameters of a list with these filters.
+/// Returns the parameters of a list with these filters.
 pub(super) fn list(filters: &[&str]) -> Vec<Parameter> {
     let limit = ObjectBuilder::new()
         .schema_type(Type::Integer)
@@ -77,7 +77,7 @@ pub(super) fn list(filters: &[&str]) -> Vec<Parameter> {
     all
 }
 
-/// These filters alone.
+/// Returns these filters only.
 pub(super) fn filters(names: &[&str]) -> Vec<Parameter> {
     let wanted = FILTERS.iter().filter(|(name, _)| names.contains(name));
     wanted
@@ -85,7 +85,7 @@ pub(super) fn filters(names: &[&str]) -> Vec<Parameter> {
         .collect()
 }
 
-/// The parameters of a path.
+/// Returns the parameters of a path.
 pub(super) fn path(parts: &[InPath]) -> Vec<Parameter> {
     let parts = parts.iter();
     parts

@@ -1,5 +1,4 @@
-//! A connection past all limits of this crate, for tests. It runs any SQL, as an operator's shell
-//! of the database does.
+//! A connection for tests. It runs any SQL, without the checks of this crate.
 
 use rusqlite::types::FromSql;
 use sqlx::postgres::{PgConnection, Postgres};
@@ -21,16 +20,16 @@ pub trait Cell:
 impl Cell for i64 {}
 impl Cell for String {}
 
-/// An open connection.
+/// An open connection to either database.
 #[derive(Debug)]
-pub enum Shell {
+pub enum TestConnection {
     /// SQLite.
     Sqlite(rusqlite::Connection),
     /// PostgreSQL, with the settings of the server.
     Postgres(PgConnection),
 }
 
-impl Shell {
+impl TestConnection {
     /// Opens a file.
     pub fn sqlite(file: &Path) -> Result<Self> {
         let connection = rusqlite::Connection::open(file)?;
