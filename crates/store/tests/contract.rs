@@ -24,6 +24,7 @@ mod contract {
     mod model;
     mod money;
     mod nodes;
+    mod otps;
     mod outbox;
     mod pages;
     mod personalised;

@@ -303,7 +303,7 @@ impl BatchRow {
             environment: environment(self.sandbox),
             gateway: named(Gateway::from_name, &self.gateway)?,
             sender: self.sender,
-            body: body(self.body, otp),
+            body: body(self.body, self.otp_id.is_some(), otp),
         };
         Ok(Claimed {
             batch,
@@ -312,12 +312,13 @@ impl BatchRow {
     }
 }
 
-/// Returns the text of a message. A personalised one has none, and a claim reads its texts.
-fn body(body: Option<String>, otp: Option<OtpText>) -> Body {
+/// Returns the text of a message. A personalised one has none, and a claim reads its texts. Neither
+/// has one whose one-time password was removed: it must not go out without its code.
+fn body(body: Option<String>, is_otp: bool, otp: Option<OtpText>) -> Body {
     match (body, otp) {
         (Some(template), Some(otp)) => Body::OneTimePassword(template, otp),
-        (Some(text), None) => Body::Shared(text),
-        (None, _) => Body::Personalised(HashMap::new()),
+        (Some(text), None) if !is_otp => Body::Shared(text),
+        _ => Body::Personalised(HashMap::new()),
     }
 }
 

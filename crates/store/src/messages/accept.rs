@@ -208,12 +208,14 @@ impl Change for Accept {
         let wallets = wallets::lock(tx, &owners).await?;
         let places = self.messages.iter().filter_map(|new| self.place(new));
         let known = keys::find(tx, &places.collect()).await?;
+        let drafts = self.messages.iter();
+        let drafts = drafts.map(|message| (self.owner(message), &*message.draft));
         let mut decisions = Decisions {
             accept: self,
             wallets,
             opened: self.open_windows(tx).await?,
             known,
-            otps: self.otp_checks(tx).await?,
+            otps: OtpChecks::of(tx, drafts, self.now_ms).await?,
             used: BTreeSet::new(),
             movements: BTreeMap::new(),
             kept: Vec::with_capacity(self.messages.len()),
@@ -281,16 +283,6 @@ impl Accept {
         let named: BTreeSet<Window> = self.messages.iter().map(|new| self.window(new)).collect();
         let named: Vec<Window> = named.into_iter().collect();
         duplicates::open_windows(tx, &self.windows, &named, self.now_ms).await
-    }
-
-    /// Reads what the checks of one-time passwords need.
-    async fn otp_checks(&self, tx: &mut Tx) -> Result<OtpChecks> {
-        let mut checks = OtpChecks::default();
-        for message in &self.messages {
-            let owner = self.owner(message);
-            checks.read(tx, owner, &message.draft, self.now_ms).await?;
-        }
-        Ok(checks)
     }
 
     async fn charge(

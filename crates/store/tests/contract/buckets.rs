@@ -72,6 +72,7 @@ fn is_led(text: &str, table: &str, alias: &str) -> bool {
         format!("{table}.bucket = "),
         " bucket = ".to_owned(),
         " +d.bucket = ".to_owned(),
+        " +bucket = ".to_owned(),
         "bucket in (".to_owned(),
         "(bucket,".to_owned(),
     ]

@@ -85,7 +85,7 @@ const MAY_READ_MUCH: [(&str, &str); 24] = [
         "all callbacks, for the metrics",
     ),
     (
-        "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held from batches b join messages m on m.bucket = b.bucket and m.message_id = b.message_id where b.bucket = $1 and b.claimed_by <= 0 and b.expires_at_ms",
+        "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.otp_id, p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms, not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held from batches b join messages m on m.bucket = b.bucket and m.message_id = b.message_id left join otps p on p.bucket = m.bucket and p.otp_id = m.otp_id where b.bucket = $1 and b.claimed_by <= 0 and b.expires_at_ms",
         "the sweep of what waits too long",
     ),
     (
@@ -143,10 +143,13 @@ pub(crate) fn all_statements() -> Vec<Statement> {
 }
 
 /// The select of batches, whose conditions stand where it is used.
-const BATCHES: &str = "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body,
-         not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held
+const BATCHES: &str = "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.otp_id,
+         p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms,
+         not m.sandbox and exists (select 1 from holds h
+             where h.account_id = m.account_id) as is_held
      from batches b
-     join messages m on m.bucket = b.bucket and m.message_id = b.message_id ";
+     join messages m on m.bucket = b.bucket and m.message_id = b.message_id
+     left join otps p on p.bucket = m.bucket and p.otp_id = m.otp_id ";
 
 /// The string literals of a source that are SQL, without the tests.
 fn statements(place: &str, source: &str) -> Vec<Statement> {
@@ -172,7 +175,7 @@ fn statements(place: &str, source: &str) -> Vec<Statement> {
             .iter()
             .any(|verb| text.starts_with(verb));
         // The text before keys, or before conditions, is a part of a statement.
-        let is_part = text.ends_with(" where") || text.ends_with("m.message_id = b.message_id");
+        let is_part = text.ends_with(" where") || text.ends_with("p.otp_id = m.otp_id");
         if is_statement && !is_part {
             let on = if before.ends_with("sqlite:") {
                 On::Sqlite
