@@ -52,7 +52,7 @@ fn a_decision_allocates_little_and_nothing_for_each_recipient() {
     personalised: fingerprint of 1000: 24
     key: fingerprint of a single send: 2
     otp: derive a code: 1
-    search: read a cursor: 1
+    search: read a cursor: 2
     export: write a row: 0
     quote: changes of a written text: 14
     ");

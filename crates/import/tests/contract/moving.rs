@@ -194,7 +194,8 @@ async fn contents(kit: &Kit, columns_of: &Kit) -> Vec<String> {
             let (name, kind) = column.split_once(' ').unwrap();
             let octets = |name: &str| {
                 if kit.is_sqlite() {
-                    format!("lower(hex({name}))")
+                    // `hex` of null is an empty text.
+                    format!("case when {name} is null then null else lower(hex({name})) end")
                 } else {
                     format!("encode({name}, 'hex')")
                 }

@@ -315,6 +315,10 @@ mod tests {
         API-2016 422 Key used with another request
         API-2017 413 Request body too large
         API-2018 409 Request still being handled
+        API-2019 409 Too late
+        API-3004 429 Too many one-time passwords to a number
+        API-3004 429 One-time password sent a moment ago
+        API-3004 429 No more resends
         API-2020 422 Rows that cannot be sent
         API-2023 431 Request head too large
         API-3001 402 Insufficient wallet balance

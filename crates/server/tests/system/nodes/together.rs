@@ -191,7 +191,7 @@ fn a_parked_receipt_is_matched_while_other_sweeps_wait() {
     });
     cluster.sql(
         "insert into parked_receipts (bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state)
-         select p.bucket, p.carrier, p.stem || chr(get_byte(p.pages, 19)),
+         select p.bucket, p.carrier, p.prefix || chr(get_byte(p.pages, 19)),
              cast(extract(epoch from clock_timestamp()) * 1000 as bigint), 1, recipient, 'Sender', 'delivrd'
          from carrier_ids p, deliveries",
     );
