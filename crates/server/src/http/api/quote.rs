@@ -1,4 +1,5 @@
-//! `POST /sms/quote` and `POST /sms/personalised/quote`: the price of a send (docs/spec/interface.md, section 6.6).
+//! `POST /sms/quote` and `POST /sms/personalised/quote`: the price of a send
+//! (docs/spec/interface.md, section 6.6).
 
 use crate::format::Naira;
 use crate::http::extract::call::personalised::QuotingPersonalised;

@@ -1,4 +1,5 @@
-//! Failures, and their answers in the envelope of every error (docs/spec/interface.md, section 5.2).
+//! Failures, and their answers in the envelope of every error (docs/spec/interface.md, section
+//! 5.2).
 
 mod kinds;
 

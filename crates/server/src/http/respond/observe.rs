@@ -1,6 +1,6 @@
-//! The layer around all routes. Each answer gets a request id, headers that keep it private, a line in the log and a
-//! measure. The log names method, route and account of a request. It never has a query string, a token, a number or a
-//! text.
+//! The layer around all routes. Each answer gets a request id, headers that keep it private, a line
+//! in the log and a measure. The log has method, route and account of a request. It never has a
+//! query string, a token, a number or a text.
 
 use super::codes::Codes;
 use super::envelope::text;

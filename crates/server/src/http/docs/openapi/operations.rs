@@ -1,4 +1,5 @@
-//! Every operation: those of the interface, live and in the sandbox, their aliases and the legacy send.
+//! Every operation: those of the interface, live and in the sandbox, their aliases and the legacy
+//! send.
 
 use super::draft::{COMMON, Draft, LIVE, SANDBOX, at_most, of_reads};
 use super::{answers, finding, otp, parameters, personalised, request};
