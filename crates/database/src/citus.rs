@@ -55,7 +55,7 @@ impl Placement {
         self == Self::OneServer
     }
 
-    /// Returns the rows of one statement at most, where one server allows `max`.
+    /// Returns the maximum rows of one statement. `max` is the maximum on one server.
     pub(crate) fn max_rows(self, max: usize) -> usize {
         match self {
             Self::OneServer => max,

@@ -1,7 +1,7 @@
 //! SQLite, where a statement is a function call.
 //!
 //! A statement runs on the thread that awaits it (decision 0010). The writer has a thread of its
-//! own. A worker that reads hands its other tasks over meanwhile.
+//! own. While a worker reads, another thread runs its other tasks.
 
 pub(crate) mod connection;
 pub mod copy;

@@ -203,7 +203,8 @@ impl Tx {
         Ok(changed)
     }
 
-    /// Returns the rows that a statement finds for each of many. A repeated key may be found twice.
+    /// Runs a statement once for each of many keys, and returns the rows. A repeated key may be
+    /// found twice.
     pub async fn fetch_each<T: FromRow>(&mut self, bulk: Bulk<'_>) -> Result<Vec<T>> {
         if let Self::Sqlite(connection) = self {
             return connection.fetch_each(&bulk);

@@ -46,8 +46,8 @@ impl Change for SetLimit {
         let Some(wallet) = lock(tx, &[owner]).await?.remove(&owner) else {
             return Ok(false);
         };
-        // A count from a clock that was ahead would keep the account from sending until that day
-        // has come.
+        // A clock that was ahead counted charges for a later day. Keeping that count would block
+        // the account until then.
         let mut spending = wallet.spending;
         if spending.is_ahead_of(self.by.at_ms) {
             spending.day = lagos_day(self.by.at_ms);

@@ -8,7 +8,7 @@ use database::{Change, Result, Tx, bulk, by_whole_keys, value};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-/// Receipts parked under one id at most. A carrier that gives every page one id could otherwise
+/// Maximum receipts parked under one id. A carrier that gives every page one id could otherwise
 /// make each response read any number of them.
 const MAX_PARKED_BY_ID: i64 = 5_000;
 
