@@ -185,12 +185,7 @@ mod tests {
         let list: Vec<String> = paths
             .iter()
             .map(|(path, item)| {
-                let methods: Vec<&str> = item
-                    .as_object()
-                    .unwrap()
-                    .keys()
-                    .map(String::as_str)
-                    .collect();
+                let methods: Vec<String> = item.as_object().unwrap().keys().cloned().collect();
                 format!("{path} {}", methods.join(" "))
             })
             .collect();
