@@ -240,6 +240,8 @@ async fn a_report_tells_every_recipient_in_the_order_of_the_send() {
       "data": {
         "message_id": "[uuid]",
         "customer_reference": "order-7",
+        "scheduled_for": null,
+        "state": "sending",
         "summary": {
           "total": 3,
           "delivered": 1,
