@@ -328,7 +328,7 @@ async fn sweeps_whose_questions_are_never_answered_end() {
     };
     let bucket = kit.store.bucket_of(kit.account(100).await);
     let messages = swallowing("length(recipients) / 7").await;
-    let texts = swallowing("body <> ''").await;
+    let texts = swallowing("body is distinct from ''").await;
     let parts = swallowing("from carrier_ids").await;
     let planner = swallowing("pg_stat_get_live_tuples").await;
     let all = async {
