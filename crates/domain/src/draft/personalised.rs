@@ -130,7 +130,8 @@ impl PersonalisedDraft {
     }
 }
 
-/// Groups recipients with the same carrier, suffix, pages and charge.
+/// Groups recipients with the same carrier, suffix, pages and charge. Each group is in the order of
+/// the numbers, as the texts are, so that adjacent recipients share the rows of their texts.
 fn classes(recipients: &[PersonalisedRecipient]) -> Vec<Class> {
     let mut classes: BTreeMap<_, Class> = BTreeMap::new();
     for one in recipients {
@@ -150,6 +151,9 @@ fn classes(recipients: &[PersonalisedRecipient]) -> Vec<Class> {
             recipients: Vec::new(),
         });
         class.recipients.push(one.recipient);
+    }
+    for class in classes.values_mut() {
+        class.recipients.sort_unstable();
     }
     classes.into_values().collect()
 }

@@ -1,12 +1,12 @@
 //! The texts of personalised messages, and the customer's references of their recipients.
 //!
 //! A row holds the texts of [`ROW_RECIPIENTS`] recipients with adjacent numbers. A claim reads the
-//! rows between the lowest and the highest number of its batch.
+//! rows that have numbers of its batch.
 
 use crate::rows::{id_bytes, number, recipient};
 use database::{Error, Result, Tx, bulk, query, value};
 use domain::{Bucket, MessageId, Recipient, RecipientText, RecipientTexts};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Recipients in a row of texts.
 const ROW_RECIPIENTS: usize = 100;
@@ -65,20 +65,23 @@ async fn insert_references(
     Ok(())
 }
 
-/// Returns the texts of these recipients of a personalised message, which are in the order of their
-/// numbers. Recipients without a text are left out.
+/// Returns the texts of these recipients of a personalised message. Recipients without a text are
+/// left out.
 pub(crate) async fn read(
     tx: &mut Tx,
     (bucket, message): (Bucket, MessageId),
     recipients: &[Recipient],
 ) -> Result<HashMap<Recipient, String>> {
-    let (Some(lowest), Some(highest)) = (recipients.iter().min(), recipients.iter().max()) else {
+    let mut wanted = recipients.to_vec();
+    wanted.sort_unstable();
+    let (Some(lowest), Some(highest)) = (wanted.first(), wanted.last()) else {
         return Ok(HashMap::new());
     };
-    let rows: Vec<String> = tx
+    // Rows between two numbers may be many, so the keys show first which ones have wanted numbers.
+    let keys: Vec<i64> = tx
         .fetch_all(
             query(
-                "select texts from recipient_texts
+                "select first_recipient from recipient_texts
                  where bucket = $1 and message_id = $2 and first_recipient <= $4
                      and first_recipient >= coalesce((
                          select max(first_recipient) from recipient_texts
@@ -91,8 +94,17 @@ pub(crate) async fn read(
             .bind(number(*highest)),
         )
         .await?;
-    let mut wanted = recipients.to_vec();
-    wanted.sort_unstable();
+    let find = bulk(
+        "select texts from recipient_texts
+         where first_recipient = $1 and bucket = $2 and message_id = $3",
+        "select texts from recipient_texts
+         where first_recipient in (select * from unnest($1::bigint[])) and bucket = $2
+             and message_id = $3",
+    );
+    let keys = rows_of(&keys, &wanted);
+    let find = find.rows(&keys, |first| [value(*first)]);
+    let find = find.bind(bucket.0).bind(id_bytes(&message));
+    let rows: Vec<String> = tx.fetch_each(find).await?;
     let mut texts = HashMap::with_capacity(recipients.len());
     for row in rows {
         let row: BTreeMap<i64, String> = serde_json::from_str(&row)
@@ -101,6 +113,15 @@ pub(crate) async fn read(
         texts.extend(row.filter(|(to, _)| wanted.binary_search(to).is_ok()));
     }
     Ok(texts)
+}
+
+/// Returns the keys of the rows that have these recipients. Both lists are in ascending order.
+fn rows_of(keys: &[i64], wanted: &[Recipient]) -> BTreeSet<i64> {
+    let row_of = |to: &Recipient| {
+        let rows_until = keys.partition_point(|first| *first <= number(*to));
+        keys.get(rows_until.checked_sub(1)?).copied()
+    };
+    wanted.iter().filter_map(row_of).collect()
 }
 
 /// Returns the customer's own references of these recipients, as far as they have one.
@@ -157,4 +178,27 @@ pub(crate) async fn remove_references(
     let remove = remove.rows(messages, |message| [value(id_bytes(message))]);
     tx.execute_each(remove.bind(bucket.0)).await?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_rows_with_wanted_numbers_are_read() {
+        let keys = [100, 200, 300, 400];
+        let table: [(&[u64], &[i64]); 5] = [
+            (&[], &[]),
+            (&[99], &[]),
+            (&[100, 150, 199], &[100]),
+            (&[100, 400], &[100, 400]),
+            (&[250, 999], &[200, 400]),
+        ];
+        for (wanted, expected) in table {
+            let wanted: Vec<Recipient> =
+                wanted.iter().copied().map(Recipient::from_digits).collect();
+            let found: Vec<i64> = rows_of(&keys, &wanted).into_iter().collect();
+            assert_eq!(found, expected, "{wanted:?}");
+        }
+    }
 }

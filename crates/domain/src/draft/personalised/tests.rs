@@ -380,3 +380,17 @@ fn a_personalised_draft_keeps_each_text_and_charge() {
     assert_eq!((charged, draft.cost), (cost, cost));
     assert!(draft.text.as_str().is_empty() && draft.recipients.len() == 2);
 }
+
+#[test]
+fn recipients_of_a_class_are_in_the_order_of_their_texts() {
+    let numbers = [2_348_031_000_003, 2_348_031_000_001, 2_348_031_000_002];
+    let rows: Vec<String> = numbers.iter().map(|to| format!("{to},Ada\n")).collect();
+    let csv = format!("to,name\n{}", rows.concat());
+    let draft = judge("from=ogene&body=Hello {name}", &csv).unwrap();
+    let draft = draft.into_draft();
+    let in_rows = draft.recipients.iter().map(|to| to.digits());
+    assert_eq!(in_rows.collect::<Vec<u64>>(), numbers);
+    for class in &draft.classes {
+        assert!(class.recipients.is_sorted());
+    }
+}
