@@ -270,11 +270,16 @@ macro_rules! select_batches {
 pub(super) use select_batches;
 
 impl BatchRow {
-    pub(super) fn claimed(self) -> Result<Claimed> {
+    pub(super) fn claimed(mut self) -> Result<Claimed> {
         let message = message_id(&self.message_id)?;
         let otp = match (&self.otp_id, &self.otp_kind, self.otp_length) {
             (Some(id), Some(kind), Some(length)) => Some(otp_text(id, kind, length)?),
-            _ => None,
+            // Retention removed the one-time password, so no text can be made: it is not sent.
+            (Some(_), _, _) => {
+                self.body = None;
+                None
+            }
+            (None, _, _) => None,
         };
         let batch = Batch {
             bucket: Bucket(self.bucket.into()),
