@@ -11,7 +11,7 @@ use domain::idempotency::{self, Operation, RequestFingerprint};
 use domain::otp::{
     Code, GivenCode, NewOtp, OtpFields, OtpId, OtpMessage, OtpRequest, OtpState, OtpText, Verified,
 };
-use domain::{Environment, Refusal, SendFields};
+use domain::{Alphabet, Environment, Refusal, SendFields, Text};
 pub use store::Otp;
 
 /// A one-time password that is ready to be sent.
@@ -83,7 +83,10 @@ pub async fn resend(admission: &Admission, otp_id: &str) -> Result<OtpReady, Err
         kind: otp.kind,
         length: otp.length,
     };
+    // A text with characters beyond GSM was sent as Unicode, and is sent so again.
+    let unicode = Text::from_stored(otp.body.clone()).alphabet() == Alphabet::Ucs2;
     let fields = SendFields {
+        unicode: Some(unicode.to_string()),
         from: Some(otp.sender),
         to: Some(otp.recipient.to_string()),
         body: Some(otp.body),

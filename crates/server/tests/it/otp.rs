@@ -190,6 +190,26 @@ async fn the_same_code_is_sent_again_and_charged() {
 }
 
 #[tokio::test]
+async fn a_unicode_text_is_sent_again_unchanged() {
+    let ogene = Ogene::start().await;
+    let body = "{code} ni kóòdù rẹ";
+    let fields = json!({"to": MTN, "from": SENDER, "body": body, "unicode": true});
+    let data = create(&ogene, fields).await;
+    ogene.sql("update otps set sent_at_ms = '1000'");
+    let path = format!("{PATH}/{}/resend", id_of(&data));
+    let again = post(&ogene, &path, &json!({})).await;
+    assert_eq!(again.status, 200, "{}", again.text());
+    assert_eq!(again.json()["data"]["cost"], data["cost"]);
+    until("it is sent again", async || {
+        (wire::count(&ogene.smsc().received(), MTN) == 2).then_some(())
+    })
+    .await;
+    let pages = wire::pages(&ogene.smsc().received(), MTN);
+    assert_eq!(pages.first(), pages.last());
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn a_number_gets_five_an_hour() {
     let ogene = Ogene::start().await;
     for _ in 0..5 {
