@@ -98,8 +98,11 @@ impl RecipientsExport {
         {
             let until = self.written + RECIPIENTS_BATCH_SIZE;
             let found = recipients::some(scope, &message, self.written, until).await?;
+            let own = recipients::references(scope, &message, &found).await?;
             for one in &found {
-                self.push(csv, &message, one);
+                let reference = own.get(&one.recipient);
+                let reference = reference.or(message.customer_reference.as_ref());
+                self.push(csv, &message, one, reference.map_or("", String::as_str));
             }
             rows += found.len();
             self.written = 0;
@@ -112,7 +115,7 @@ impl RecipientsExport {
     }
 
     /// Appends a row, if the filter names the recipient.
-    fn push(&self, csv: &mut String, message: &Message, one: &RecipientState) {
+    fn push(&self, csv: &mut String, message: &Message, one: &RecipientState, reference: &str) {
         let is_status = self
             .filter
             .delivery_status
@@ -128,11 +131,7 @@ impl RecipientsExport {
         push_plain(csv, message.id);
         csv.push(',');
         csv.push_str(&lagos_time(message.created_at_ms));
-        for text in [
-            message.sender.as_str(),
-            message.gateway.as_str(),
-            message.customer_reference.as_deref().unwrap_or_default(),
-        ] {
+        for text in [message.sender.as_str(), message.gateway.as_str(), reference] {
             csv.push(',');
             push_text(csv, text);
         }

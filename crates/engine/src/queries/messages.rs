@@ -36,6 +36,8 @@ pub struct Message {
     pub gateway: Gateway,
     /// The text, or `None` if retention removed it.
     pub body: Option<String>,
+    /// `true` if each recipient has a text of its own, which retention did not remove yet.
+    pub is_personalised: bool,
     /// The number of recipients.
     pub recipients: u64,
     /// The pages of the longest form of the text.
@@ -69,6 +71,7 @@ impl Message {
             sender: info.sender,
             gateway: info.gateway,
             body: Some(info.body).filter(|body| !body.is_empty()),
+            is_personalised: info.is_personalised,
             recipients: info.recipients,
             page_count: info.page_count,
             pages_total: totals.pages + signed(waiting) * info.page_count,

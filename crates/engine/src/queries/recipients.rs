@@ -9,6 +9,7 @@ use domain::{
     Alphabet, Environment, Money, OTHER_NETWORK, PENDING, Recipient, Refusal, Text,
     parse_international, parse_national, parse_sandbox, recipient_charge,
 };
+use std::collections::HashMap;
 use store::RecipientInfo;
 
 /// Maximum number of recipients that a filter examines for a page. At this number the page ends
@@ -28,6 +29,8 @@ pub struct RecipientState {
     pub delivery_status: &'static str,
     /// The error code of the carrier or of this server.
     pub error_code: Option<String>,
+    /// The text of the recipient, if the message is personalised.
+    pub body: Option<String>,
     /// The pages of the text.
     pub pages: i64,
     /// The charge. Before the answer of a carrier, it is an estimate.
@@ -53,16 +56,36 @@ pub struct Timeline {
 struct Parent<'a> {
     message: &'a Message,
     unicode: bool,
+    /// The texts of the recipients of a personalised message.
+    texts: HashMap<Recipient, String>,
 }
 
 impl<'a> Parent<'a> {
-    fn new(message: &'a Message) -> Self {
-        let text = Text::from_stored(message.body.clone().unwrap_or_default());
-        Self {
+    /// Returns the message with the texts of these recipients.
+    async fn with_texts(
+        scope: &Scope<'_>,
+        message: &'a Message,
+        found: &[RecipientInfo],
+    ) -> Result<Self, Error> {
+        let texts = if message.is_personalised {
+            let recipients: Vec<Recipient> = found.iter().map(|one| one.recipient).collect();
+            let store = scope.store.recipients();
+            store
+                .texts(message.account, message.id, &recipients)
+                .await?
+        } else {
+            HashMap::new()
+        };
+        Ok(Self {
             message,
-            unicode: text.alphabet() == Alphabet::Ucs2,
-        }
+            unicode: is_unicode(message.body.as_deref().unwrap_or_default()),
+            texts,
+        })
     }
+}
+
+fn is_unicode(text: &str) -> bool {
+    Text::from_stored(text.to_owned()).alphabet() == Alphabet::Ucs2
 }
 
 /// Returns a page of the recipients of a message.
@@ -75,7 +98,6 @@ pub(crate) async fn list(
     let message = messages::one(scope, id).await?;
     let of_cursor = scope.of_cursor(Some(message.id));
     let page = Page::read(page.0, page.1, List::Recipients, &of_cursor)?;
-    let parent = Parent::new(&message);
     let limit = page.limit as usize;
     let mut next = page.after.map_or(0, |after| {
         usize::try_from(after.place)
@@ -98,9 +120,10 @@ pub(crate) async fn list(
             let (count, last) = (found.len(), found.last().map(|last| last.place));
             examined += count;
             next = until;
+            let mut parent = Parent::with_texts(scope, &message, &found).await?;
             let found = found
                 .into_iter()
-                .map(|one| (one.place, described(scope, &parent, one)));
+                .map(|one| (one.place, described(scope, &mut parent, one)));
             items.extend(found.filter(|(_, one)| {
                 status.is_none_or(|status| status.as_str() == one.delivery_status)
             }));
@@ -129,9 +152,28 @@ pub(super) async fn some(
 ) -> Result<Vec<RecipientState>, Error> {
     let recipients = scope.store.recipients();
     let found = recipients.list(message.account, message.id, from, until);
-    let parent = Parent::new(message);
-    let found = found.await?.unwrap_or_default().into_iter();
-    Ok(found.map(|one| described(scope, &parent, one)).collect())
+    let found = found.await?.unwrap_or_default();
+    let mut parent = Parent::with_texts(scope, message, &found).await?;
+    let found = found.into_iter();
+    Ok(found
+        .map(|one| described(scope, &mut parent, one))
+        .collect())
+}
+
+/// Returns the references that replace the one of a message, by recipient.
+pub(super) async fn references(
+    scope: &Scope<'_>,
+    message: &Message,
+    found: &[RecipientState],
+) -> Result<HashMap<Recipient, String>, Error> {
+    // A message with a text for all recipients has one reference for all.
+    if message.body.is_some() {
+        return Ok(HashMap::new());
+    }
+    let recipients: Vec<Recipient> = found.iter().map(|one| one.recipient).collect();
+    let store = scope.store.recipients();
+    let references = store.references(message.account, message.id, &recipients);
+    Ok(references.await?)
 }
 
 /// One recipient of a message with its events.
@@ -149,13 +191,14 @@ pub(crate) async fn one(scope: &Scope<'_>, id: &str, number: &str) -> Result<Tim
     let refunds = recipients.refunds(account, id, recipient).await?;
     let attempts = scope.store.attempts();
     let attempts = attempts.of_recipient(account, id, recipient).await?;
+    let mut parent = Parent::with_texts(scope, &message, std::slice::from_ref(&found)).await?;
     Ok(Timeline {
         events: events::of(&message, found.delivery.as_ref(), &refunds, &attempts),
-        recipient: described(scope, &Parent::new(&message), found),
+        recipient: described(scope, &mut parent, found),
     })
 }
 
-fn described(scope: &Scope<'_>, parent: &Parent<'_>, found: RecipientInfo) -> RecipientState {
+fn described(scope: &Scope<'_>, parent: &mut Parent<'_>, found: RecipientInfo) -> RecipientState {
     let RecipientInfo {
         recipient,
         delivery,
@@ -166,14 +209,17 @@ fn described(scope: &Scope<'_>, parent: &Parent<'_>, found: RecipientInfo) -> Re
     let network = network.and_then(|at| scope.plan.networks().get(usize::from(at)));
     let network = network.map_or(OTHER_NETWORK, String::as_str).to_owned();
     let accepted_at_ms = parent.message.created_at_ms;
+    let body = parent.texts.remove(&recipient);
     let Some(delivery) = delivery else {
+        let (pages, unicode) = expected_pages(parent, body.as_deref());
         return RecipientState {
             recipient,
             network,
             delivery_status: PENDING,
             error_code: None,
-            pages: parent.message.page_count,
-            cost: expected_charge(scope, parent, recipient),
+            body,
+            pages,
+            cost: expected_charge(scope, parent.message, recipient, unicode, pages),
             refunded,
             submitted_at_ms: None,
             updated_at_ms: accepted_at_ms,
@@ -184,6 +230,7 @@ fn described(scope: &Scope<'_>, parent: &Parent<'_>, found: RecipientInfo) -> Re
         network,
         delivery_status: delivery.status.outside(),
         error_code: delivery.error,
+        body,
         pages: delivery.pages,
         cost: delivery.charge,
         refunded,
@@ -197,20 +244,26 @@ fn described(scope: &Scope<'_>, parent: &Parent<'_>, found: RecipientInfo) -> Re
     }
 }
 
-/// Returns the charge of a recipient whose own is in a batch alone, where it is not looked up.
-fn expected_charge(scope: &Scope<'_>, parent: &Parent<'_>, recipient: Recipient) -> Money {
-    let message = parent.message;
-    let (account, pages) = (message.account, message.page_count);
-    let of_rules = |rules| {
-        recipient_charge(
-            rules,
-            message.gateway,
-            account,
-            recipient,
-            parent.unicode,
-            pages,
-        )
+/// Returns the pages of a recipient that no carrier answered yet, and whether they are Unicode.
+fn expected_pages(parent: &Parent<'_>, body: Option<&str>) -> (i64, bool) {
+    let Some(body) = body else {
+        return (parent.message.page_count, parent.unicode);
     };
+    let pages = Text::from_stored(body.to_owned()).page_count();
+    let pages = i64::try_from(pages).unwrap_or(i64::MAX);
+    (pages, is_unicode(body))
+}
+
+/// Returns the charge of a recipient whose own is in a batch alone, where it is not looked up.
+fn expected_charge(
+    scope: &Scope<'_>,
+    message: &Message,
+    recipient: Recipient,
+    unicode: bool,
+    pages: i64,
+) -> Money {
+    let (gateway, account) = (message.gateway, message.account);
+    let of_rules = |rules| recipient_charge(rules, gateway, account, recipient, unicode, pages);
     let count = i64::try_from(message.recipients).unwrap_or(i64::MAX).max(1);
     let average = Money::from_units(message.cost.units() / count);
     match scope.rules.filter(|_| count > 1) {

@@ -5,6 +5,7 @@ use crate::kit::receiver::Receiver;
 use crate::kit::wire;
 use crate::kit::{AIRTEL, GLO, MTN, Ogene, SENDER, until, with};
 use domain::Component;
+use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 
 const PATH: &str = "/api/v2/sms/personalised";
@@ -75,6 +76,51 @@ async fn each_recipient_gets_its_own_text() {
     assert_eq!(
         wire::text(&received, GLO),
         "Hello Obi, you owe Ntrue. {{Thanks}}"
+    );
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn recipients_show_their_text_and_expected_charge() {
+    let ogene = Ogene::start().await;
+    let fields = with(
+        two_rows(),
+        json!({
+            "send_at": (Timestamp::now() + 1.hour()).to_string(),
+            "messages": [
+                {"to": MTN, "variables": {"name": "Ada", "amount": 1}},
+                {"to": GLO, "body": "x".repeat(200)},
+            ],
+        }),
+    );
+    let answer = ask(&ogene, &fields).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let id = answer.json()["data"]["message_id"].clone();
+    let path = format!(
+        "/api/v2/messages/{}/recipients",
+        id.as_str().expect("an id")
+    );
+    let found = ogene
+        .ask(&Request::get(&path).bearer(&ogene.shop.token))
+        .await;
+    let items = found.json()["data"]["items"].clone();
+    assert_eq!(items[0]["body"], "Hello Ada, you owe N1. {{Thanks}}");
+    assert_eq!(
+        (&items[0]["pages"], &items[0]["cost"]),
+        (&json!(1), &json!(6.0))
+    );
+    assert_eq!(items[1]["body"], "x".repeat(200));
+    assert_eq!(
+        (&items[1]["pages"], &items[1]["cost"]),
+        (&json!(2), &json!(12.0))
+    );
+    let one = format!("{path}/{MTN}");
+    let one = ogene
+        .ask(&Request::get(&one).bearer(&ogene.shop.token))
+        .await;
+    assert_eq!(
+        one.json()["data"]["body"],
+        "Hello Ada, you owe N1. {{Thanks}}"
     );
     ogene.end().await;
 }
@@ -221,6 +267,21 @@ async fn a_callback_has_the_reference_of_its_row() {
         found,
         wanted.map(|(to, own)| (to.to_owned(), own.to_owned()))
     );
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn an_export_has_the_reference_of_each_row() {
+    let ogene = Ogene::start().await;
+    let mut fields = with(two_rows(), json!({"customer_reference": "whole"}));
+    fields["messages"][1]["customer_reference"] = json!("row-2");
+    let answer = ask(&ogene, &fields).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let export = Request::get("/api/v2/exports/recipients.csv").bearer(&ogene.shop.token);
+    let answer = ogene.ask(&export).await;
+    let csv = answer.text();
+    assert!(csv.contains(&format!(",whole,{MTN},")), "{csv}");
+    assert!(csv.contains(&format!(",row-2,{GLO},")), "{csv}");
     ogene.end().await;
 }
 

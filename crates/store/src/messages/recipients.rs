@@ -1,6 +1,7 @@
 //! The recipients of a message, with what is stored about each.
 
 use crate::buckets::Buckets;
+use crate::messages::recipient_texts;
 use crate::rows::{id_bytes, message_id, named, number, recipient};
 use database::{Db, Result, Tx, bulk, query, value};
 use domain::{
@@ -197,6 +198,39 @@ impl Recipients<'_> {
             Ok(found.into_iter().next())
         })
         .await
+    }
+
+    /// Returns the texts of some recipients of an account's personalised message. A recipient
+    /// without a text is left out.
+    pub async fn texts(
+        self,
+        account: AccountId,
+        message: MessageId,
+        recipients: &[Recipient],
+    ) -> Result<HashMap<Recipient, String>> {
+        let of = (Buckets::of(self.db).account(account), message);
+        Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            recipient_texts::read(&mut tx, of, recipients).await
+        })
+        .await
+    }
+
+    /// Returns the references of their own that some recipients of an account's message have.
+    pub async fn references(
+        self,
+        account: AccountId,
+        message: MessageId,
+        recipients: &[Recipient],
+    ) -> Result<HashMap<Recipient, String>> {
+        let bucket = Buckets::of(self.db).account(account);
+        let keys: Vec<_> = recipients.iter().map(|&to| (bucket, message, to)).collect();
+        let found = Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            recipient_texts::references(&mut tx, &keys).await
+        });
+        let found = found.await?.into_iter();
+        Ok(found.map(|((_, to), own)| (to, own)).collect())
     }
 
     /// Returns the refunds of a recipient, oldest first.

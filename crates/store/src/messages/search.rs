@@ -63,6 +63,8 @@ pub struct MessageInfo {
     /// The prepared text without suffix. It is empty once retention removed it, and in personalised
     /// messages and one-time passwords.
     pub body: String,
+    /// `true` if each recipient has a text of its own, which retention did not remove yet.
+    pub is_personalised: bool,
     /// The caller's own reference.
     pub customer_reference: Option<String>,
     /// The charge.
@@ -114,6 +116,7 @@ struct MessageRow {
     gateway: String,
     sender: String,
     body: String,
+    is_personalised: bool,
     customer_reference: Option<String>,
     cost: i64,
     pages: i64,
@@ -128,6 +131,7 @@ database::from_row!(MessageRow {
     gateway,
     sender,
     body,
+    is_personalised,
     customer_reference,
     cost,
     pages,
@@ -144,6 +148,7 @@ impl MessageRow {
             gateway: named(Gateway::from_name, &self.gateway)?,
             sender: self.sender,
             body: self.body,
+            is_personalised: self.is_personalised,
             customer_reference: self.customer_reference,
             cost: Money::from_units(self.cost),
             page_count: self.pages,
@@ -216,16 +221,16 @@ impl Search<'_> {
         let find = bulk(
             "select message_id, account_id, sandbox, due_at_ms, gateway, sender,
                  case when otp_id is null then coalesce(body, '') else '' end as body,
-                 customer_reference, cost, cast(page_count as bigint) as pages,
-                     cast(length(recipients) as bigint) as octets
+                 body is null as is_personalised, customer_reference, cost,
+                 cast(page_count as bigint) as pages, cast(length(recipients) as bigint) as octets
              from messages where bucket = $1 and message_id = $2 and account_id = $3
                  and length(recipients) > 0",
             "with v (bucket, message_id, account_id) as (select *
              from unnest($1::bigint[], $2::bytea[], $3::bigint[]))
              select m.message_id, m.account_id, sandbox, due_at_ms, gateway, sender,
                  case when otp_id is null then coalesce(body, '') else '' end as body,
-                 customer_reference, cost, cast(page_count as bigint) as pages,
-                     cast(length(recipients) as bigint) as octets
+                 body is null as is_personalised, customer_reference, cost,
+                 cast(page_count as bigint) as pages, cast(length(recipients) as bigint) as octets
              from v join messages m on m.bucket = v.bucket and m.message_id = v.message_id
              where m.account_id = v.account_id and length(recipients) > 0",
         )
@@ -306,18 +311,14 @@ async fn of_account(
         .fetch_all(
             query(Sql {
                 sqlite: "select message_id, account_id, sender, gateway,
-                 cast(length(recipients) as bigint) as octets
-                 from messages
+                 cast(length(recipients) as bigint) as octets from messages
                  where +bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4
-                     and message_id < $5
-                     and length(recipients) > 0
+                     and message_id < $5 and length(recipients) > 0
                  order by message_id desc limit $6",
                 postgres: "select message_id, account_id, sender, gateway,
-                 cast(length(recipients) as bigint) as octets
-                 from messages
+                 cast(length(recipients) as bigint) as octets from messages
                  where bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4
-                     and message_id < $5
-                     and length(recipients) > 0
+                     and message_id < $5 and length(recipients) > 0
                  order by message_id desc limit $6",
             })
             .bind(bucket.0)
@@ -343,18 +344,14 @@ async fn by_reference(
         .fetch_all(
             query(Sql {
                 sqlite: "select message_id, account_id, sender, gateway,
-                 cast(length(recipients) as bigint) as octets
-                 from messages
+                 cast(length(recipients) as bigint) as octets from messages
                  where +bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4
-                     and message_id < $5
-                     and length(recipients) > 0 and customer_reference = $7
+                     and message_id < $5 and length(recipients) > 0 and customer_reference = $7
                  order by message_id desc limit $6",
                 postgres: "select message_id, account_id, sender, gateway,
-                 cast(length(recipients) as bigint) as octets
-                 from messages
+                 cast(length(recipients) as bigint) as octets from messages
                  where bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4
-                     and message_id < $5
-                     and length(recipients) > 0 and customer_reference = $7
+                     and message_id < $5 and length(recipients) > 0 and customer_reference = $7
                  order by message_id desc limit $6",
             })
             .bind(bucket.0)
@@ -381,8 +378,7 @@ async fn of_all(
         .fetch_all(
             query(
                 "select message_id, account_id, sender, gateway,
-                 cast(length(recipients) as bigint) as octets
-                 from messages
+                 cast(length(recipients) as bigint) as octets from messages
                  where bucket = $1 and sandbox = $2 and message_id >= $3 and message_id < $4
                      and length(recipients) > 0
                      and customer_reference is not distinct from coalesce($6, customer_reference)

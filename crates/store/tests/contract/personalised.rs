@@ -8,6 +8,7 @@ use storekit::{Kit, Sending, delivered, report, sending, twins};
 
 twins!(
     a_claim_reads_the_texts_of_its_recipients,
+    recipients_far_apart_get_their_texts,
     a_callback_has_the_reference_of_its_recipient,
     texts_and_references_go_with_their_message,
 );
@@ -57,6 +58,23 @@ async fn a_claim_reads_the_texts_of_its_recipients(kit: &Kit) {
         }
     }
     assert!(found.iter().all(|(to, text)| *text == text_of(*to)));
+}
+
+async fn recipients_far_apart_get_their_texts(kit: &Kit) {
+    let id = kit.account(10_000).await;
+    let all = Sending {
+        recipients: 450,
+        ..sending(id)
+    };
+    let message = personalised(kit, &all);
+    kit.accept(&message).await;
+    let mut known = message.draft.recipients.clone();
+    known.sort_unstable();
+    let wanted = [known[449], known[0], known[150], Recipient::from_digits(1)];
+    let texts = kit.store.recipients().texts(id, message.id, &wanted);
+    let texts = texts.await.unwrap();
+    let known = wanted[..3].iter().map(|&to| (to, text_of(to)));
+    assert_eq!(texts, known.collect());
 }
 
 async fn a_callback_has_the_reference_of_its_recipient(kit: &Kit) {

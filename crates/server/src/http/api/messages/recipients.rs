@@ -47,6 +47,10 @@ pub(crate) struct RecipientItem {
     /// The error code of the carrier.
     #[schema(required = true)]
     error_code: Option<String>,
+    /// The text of this recipient. Only for a personalised message, until retention removes it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false, example = "Hello Ada, you owe N1500.")]
+    body: Option<String>,
     /// Pages of the text.
     pages: i64,
     /// The charge. Until a carrier has answered, it is at the prices of now.
@@ -67,6 +71,7 @@ impl RecipientItem {
             network: found.network,
             delivery_status: found.delivery_status,
             error_code: found.error_code,
+            body: found.body,
             pages: found.pages,
             cost: Naira(found.cost),
             refunded: Naira(found.refunded),
