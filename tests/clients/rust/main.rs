@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let to = SendRequestTo::ArrayVecString(vec!["2348031234567".to_owned()]);
     let request = SendRequest::new("Hello from Rust".to_owned(), sender, to);
-    let sent = live_api::send(&api, request).await?;
+    let sent = live_api::send(&api, request, None).await?;
     assert_eq!(sent.data.recipients_count, 1);
 
     // The caller of this program ends it when it takes too long.

@@ -340,6 +340,7 @@ function limits() {
     [own.reads_per_minute, "other reads in any 60 seconds"],
     [own.unknown_tokens_per_minute, "unknown tokens in a minute from one address"],
     [own.max_recipients, "recipients in one request"],
+    [own.idempotency_window_s, "seconds for which the answer of an `Idempotency-Key` is kept"],
     [own.max_body_bytes, "octets in the body of a request"],
   ];
   return rows.map(([value, about]) => element("tr", {}, element("td", {}, number(value)), element("td", {}, about)));
