@@ -210,7 +210,7 @@ pub(super) const TABLES: [Table; 22] = [
             ("wrong_attempts", Int),
             ("verified", Bool),
             ("cancelled", Bool),
-            ("sent_at_ms", Text),
+            ("sent_times", Text),
             ("sender", Text),
             ("body", Text),
             ("callback_url", Text),

@@ -46,7 +46,7 @@ impl Otps<'_> {
         let owner = (Buckets::of(self.db).account(account), account);
         let find = query(
             "select otp_id, recipient, message_id, kind, length, expires_at_ms, max_attempts,
-                 wrong_attempts, verified, cancelled, sent_at_ms, sender, body, callback_url,
+                 wrong_attempts, verified, cancelled, sent_times, sender, body, callback_url,
                  customer_reference
              from otps where bucket = $1 and otp_id = $2 and account_id = $3 and sandbox = $4",
         );

@@ -166,7 +166,7 @@ async fn the_same_code_is_sent_again_and_charged() {
     let ogene = Ogene::start().await;
     let data = create(&ogene, json!({"to": MTN, "from": SENDER})).await;
     let code = received_code(&ogene, MTN).await;
-    ogene.sql("update otps set sent_at_ms = '1000'");
+    ogene.sql("update otps set sent_times = '1000'");
     let before = ogene.total().await;
     let again = post(
         &ogene,
@@ -195,7 +195,7 @@ async fn a_unicode_text_is_sent_again_unchanged() {
     let body = "{code} ni kóòdù rẹ";
     let fields = json!({"to": MTN, "from": SENDER, "body": body, "unicode": true});
     let data = create(&ogene, fields).await;
-    ogene.sql("update otps set sent_at_ms = '1000'");
+    ogene.sql("update otps set sent_times = '1000'");
     let path = format!("{PATH}/{}/resend", id_of(&data));
     let again = post(&ogene, &path, &json!({})).await;
     assert_eq!(again.status, 200, "{}", again.text());

@@ -205,7 +205,7 @@ create table idempotency_keys (
 ) without rowid;
 create index idempotency_keys_by_time on idempotency_keys (bucket, kept_at_ms);
 
--- The one-time passwords. The code is nowhere: it is derived from a server key and `otp_id`. `sent_at_ms` lists the times
+-- The one-time passwords. The code is nowhere: it is derived from a server key and `otp_id`. `sent_times` lists the times
 -- of its messages, `message_id` is the last of them, and `body` has a place for the code.
 create table otps (
     bucket bigint not null,
@@ -222,7 +222,7 @@ create table otps (
     wrong_attempts bigint not null,
     verified boolean not null,
     cancelled boolean not null,
-    sent_at_ms text not null,
+    sent_times text not null,
     sender text not null,
     body text not null,
     callback_url text,

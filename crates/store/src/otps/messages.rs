@@ -57,7 +57,7 @@ impl OtpChecks {
         let lists: Vec<String> = tx
             .fetch_all(
                 query(
-                    "select sent_at_ms from otps
+                    "select sent_times from otps
                      where bucket = $1 and account_id = $2 and recipient = $3
                          and created_at_ms > $4 and sandbox = $5",
                 )
@@ -120,7 +120,7 @@ pub(crate) async fn keep(
     };
     let Some(first) = otp.first else {
         let again = query(
-            "update otps set message_id = $3, sent_at_ms = sent_at_ms || ',' || $4
+            "update otps set message_id = $3, sent_times = sent_times || ',' || $4
              where bucket = $1 and otp_id = $2",
         );
         let again = again
@@ -134,7 +134,7 @@ pub(crate) async fn keep(
     let insert = query(
         "insert into otps (bucket, otp_id, account_id, sandbox, recipient, message_id, kind, length,
              created_at_ms, expires_at_ms, max_attempts, wrong_attempts, verified, cancelled,
-             sent_at_ms, sender, body, callback_url, customer_reference)
+             sent_times, sender, body, callback_url, customer_reference)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, false, false, $12, $13, $14, $15,
              $16)",
     );

@@ -45,7 +45,7 @@ pub(super) struct OtpRow {
     wrong_attempts: i64,
     verified: bool,
     cancelled: bool,
-    sent_at_ms: String,
+    sent_times: String,
     sender: String,
     body: String,
     callback_url: Option<String>,
@@ -63,7 +63,7 @@ database::from_row!(OtpRow {
     wrong_attempts,
     verified,
     cancelled,
-    sent_at_ms,
+    sent_times,
     sender,
     body,
     callback_url,
@@ -75,7 +75,7 @@ impl OtpRow {
         let id = Uuid::from_slice(&self.otp_id)
             .map_err(|_| Error::Unreadable("the id of a one-time password".to_owned()))?;
         let small = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
-        let sent = times(&self.sent_at_ms);
+        let sent = times(&self.sent_times);
         Ok(Otp {
             id: OtpId(id),
             recipient: recipient(self.recipient),
@@ -117,7 +117,7 @@ pub(super) async fn find(
 ) -> Result<Option<Otp>> {
     let sql = locking!(
         "select otp_id, recipient, message_id, kind, length, expires_at_ms, max_attempts,
-             wrong_attempts, verified, cancelled, sent_at_ms, sender, body, callback_url,
+             wrong_attempts, verified, cancelled, sent_times, sender, body, callback_url,
              customer_reference
          from otps where bucket = $1 and otp_id = $2 and account_id = $3 and sandbox = $4";
         "for update"
