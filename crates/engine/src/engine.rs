@@ -1,14 +1,14 @@
 //! The engine: start, admit, operate, shutdown.
 
 mod admission;
-mod finding;
+mod customer_queries;
 pub mod otp;
 mod reload;
 mod report;
 mod request;
 
 pub use admission::{Admission, Credentials, NotAdmitted, Purpose, Quoted};
-pub use finding::{Export, Finding, PageFields};
+pub use customer_queries::{CustomerQueries, Export, PageFields};
 pub use reload::Reloaded;
 pub use report::Report;
 pub use request::SendRequest;

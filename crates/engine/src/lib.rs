@@ -40,12 +40,12 @@ pub use database::Outage;
 pub use domain::rate::Rate;
 pub use engine::otp;
 pub use engine::{
-    Admission, Credentials, Engine, Export, Finding, NotAdmitted, PageFields, Purpose, Quoted,
-    Reloaded, Report, SendRequest,
+    Admission, Credentials, CustomerQueries, Engine, Export, NotAdmitted, PageFields, Purpose,
+    Quoted, Reloaded, Report, SendRequest,
 };
 pub use error::{Error, StartError};
 pub use queries::{
-    Event, EventKind, Listed, Message, RecipientState, Timeline, Usage, WalletEntry,
+    Event, EventKind, ListPage, Message, RecipientState, Timeline, Usage, WalletEntry,
 };
 pub use settings::{
     BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,

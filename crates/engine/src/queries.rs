@@ -14,6 +14,6 @@ pub(crate) mod wallet;
 pub use events::{Event, EventKind};
 pub use messages::Message;
 pub use recipients::{RecipientState, Timeline};
-pub use scope::Listed;
+pub use scope::ListPage;
 pub use usage::Usage;
 pub use wallet::WalletEntry;

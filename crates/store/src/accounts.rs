@@ -9,7 +9,7 @@ pub(crate) mod tokens;
 
 use crate::accounts::revision::touch;
 use crate::buckets::Buckets;
-use crate::lists::Listed;
+use crate::lists::ListRow;
 use crate::operators::audit::{self, By, Entry};
 use crate::rows::named;
 use crate::wallets;
@@ -49,7 +49,7 @@ impl AccountRow {
     }
 }
 
-impl Listed for Account {
+impl ListRow for Account {
     type Key = i64;
 
     fn key(&self) -> i64 {

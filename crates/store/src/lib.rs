@@ -40,7 +40,7 @@ pub use deliveries::delivery_rows::unreadable_deliveries;
 pub use deliveries::receipts::{CarrierReport, CarrierReports, Receipt, ReceiptStatus};
 pub use deliveries::settle::{CallbackRoom, MessageFacts, Planner, SecondLeg, Settled};
 pub use idempotency::{KeptAnswer, KeyedRequest, StoredAnswer};
-pub use lists::{AccountRowKey, Listed};
+pub use lists::{AccountRowKey, ListRow};
 pub use messages::Messages;
 pub use messages::accept::{Accepted, KeyedSend, MakeAnswer, NewMessage};
 pub use messages::recipients::{DeliveryInfo, RecipientInfo, Recipients, RefundInfo};

@@ -4,7 +4,7 @@
 use domain::AccountId;
 
 /// A row of a list that has pages.
-pub trait Listed {
+pub trait ListRow {
     /// The values by which the list is ordered.
     type Key;
 

@@ -3,7 +3,7 @@
 //! The order of checks is that of docs/spec/interface.md, section 4: token, account status, rate
 //! limit, and for a send the capacity of the accept queue.
 
-use super::finding::Finding;
+use super::customer_queries::CustomerQueries;
 use super::report::{self, Report};
 use super::request::SendRequest;
 use crate::accept::keyed::PendingKey;
@@ -353,8 +353,8 @@ impl Admission {
     }
 
     /// Returns the caller's queries for messages.
-    pub fn finding(&self) -> Finding {
-        Finding {
+    pub fn queries(&self) -> CustomerQueries {
+        CustomerQueries {
             context: Arc::clone(&self.stages.context),
             live: self.stages.context.live.load_full(),
             account: self.caller.customer.account.id,

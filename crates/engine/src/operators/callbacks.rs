@@ -9,7 +9,7 @@ use domain::callback::signature::{MAX_SECRETS, RANDOM_BYTES, Secret, Signing};
 use domain::search::{List, MAX_LIMIT};
 use domain::{AccountId, MessageId};
 use std::time::Duration;
-use store::{Callback, CallbackAttempt, CallbackSecret, DeadOrigin, Listed, Store};
+use store::{Callback, CallbackAttempt, CallbackSecret, DeadOrigin, ListRow, Store};
 
 /// Callbacks: attempts, dead ones, replay, secrets.
 pub struct Callbacks {

@@ -5,7 +5,7 @@ use super::error::{OperationError, Result, checked};
 use super::page::{Page, PageRequest};
 use domain::search::List;
 use domain::{Prohibited, phrase};
-use store::{Listed, Store};
+use store::{ListRow, Store};
 
 /// Prohibited phrases: add, remove, list.
 pub struct Content {
@@ -84,7 +84,7 @@ pub struct Phrase {
     pub added_at_ms: Option<i64>,
 }
 
-impl Listed for Phrase {
+impl ListRow for Phrase {
     /// A flag of an added phrase, and the phrase.
     type Key = (bool, String);
 

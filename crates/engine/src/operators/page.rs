@@ -4,7 +4,7 @@ use super::error::{OperationError, Result};
 use domain::search::{Cursor, DEFAULT_LIMIT, List, MAX_LIMIT};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use store::Listed;
+use store::ListRow;
 
 /// A request for a page.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -40,7 +40,7 @@ impl PageRequest {
     /// Returns the page of the rows that were read.
     pub(super) fn page<T>(&self, list: List, scope: &str, mut rows: Vec<T>) -> Page<T>
     where
-        T: Listed<Key: Serialize>,
+        T: ListRow<Key: Serialize>,
     {
         let limit = usize::try_from(self.limit).unwrap_or(usize::MAX);
         let is_last = rows.len() <= limit;

@@ -64,7 +64,7 @@ pub enum EventKind {
 }
 
 /// Returns the events of a recipient, oldest first.
-pub(super) fn of(
+pub(super) fn recipient_events(
     message: &Message,
     delivery: Option<&DeliveryInfo>,
     refunds: &[RefundInfo],
@@ -80,7 +80,7 @@ pub(super) fn of(
         kind: EventKind::Scheduled { for_ms },
     }));
     if let Some(delivery) = delivery {
-        events.extend(of_delivery(delivery, accepted_at_ms));
+        events.extend(delivery_events(delivery, accepted_at_ms));
     }
     events.extend(refunds.iter().map(|refund| Event {
         at_ms: refund.at_ms,
@@ -106,7 +106,7 @@ pub(super) fn of(
     events
 }
 
-fn of_delivery(delivery: &DeliveryInfo, accepted_at_ms: i64) -> Vec<Event> {
+fn delivery_events(delivery: &DeliveryInfo, accepted_at_ms: i64) -> Vec<Event> {
     let carrier = || delivery.carrier.clone();
     let refusal = delivery
         .error

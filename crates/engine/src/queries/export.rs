@@ -1,4 +1,4 @@
-//! Exports: rows of a CSV, some at a time, so that one of any length takes little memory.
+//! Exports as CSV. Rows are read in batches, so that an export of any length uses little memory.
 
 use super::messages::{self, Message};
 use super::recipients::{self, RecipientState};
@@ -10,16 +10,16 @@ use domain::search::{MessageFilter, Page, Position, WalletFilter};
 use domain::time::lagos_time;
 use domain::{AccountId, MessageId};
 
-/// Messages or entries that are read at once.
+/// Number of messages or entries that are read at a time.
 const BATCH_SIZE: u32 = 500;
-/// Recipients that are read at once.
+/// Number of recipients that are read at a time.
 const RECIPIENTS_BATCH_SIZE: usize = 1_000;
 
-/// The first row of recipients.
-const RECIPIENTS_HEAD: &str = "message_id,created_at,sender,gateway,customer_reference,recipient,network,delivery_status,error_code,pages,cost,\
+/// The header row of an export of recipients.
+const RECIPIENTS_HEADER: &str = "message_id,created_at,sender,gateway,customer_reference,recipient,network,delivery_status,error_code,pages,cost,\
      refunded,submitted_at,updated_at\r\n";
-/// The first row of entries.
-const WALLET_HEAD: &str =
+/// The header row of an export of entries.
+const WALLET_HEADER: &str =
     "entry_id,at,kind,amount,component,balance_after,message_id,recipient,reference\r\n";
 
 /// The page that an export reads next.
@@ -30,7 +30,7 @@ enum NextPage {
     End,
 }
 
-/// An export of recipients, and how far it is.
+/// An export of recipients, with its progress.
 #[derive(Clone, Debug)]
 pub(crate) struct RecipientsExport {
     filter: MessageFilter,
@@ -39,16 +39,16 @@ pub(crate) struct RecipientsExport {
     /// The recipients of the next message that are written.
     written: usize,
     next: NextPage,
-    has_head: bool,
+    has_header: bool,
 }
 
-/// An export of entries, and how far it is.
+/// An export of entries, with its progress.
 #[derive(Clone, Debug)]
 pub(crate) struct WalletExport {
     filter: WalletFilter,
     account: AccountId,
     next: NextPage,
-    has_head: bool,
+    has_header: bool,
 }
 
 impl RecipientsExport {
@@ -58,16 +58,16 @@ impl RecipientsExport {
             waiting: Vec::new(),
             written: 0,
             next: NextPage::First,
-            has_head: false,
+            has_header: false,
         }
     }
 
-    /// The next rows, or `None` at the end.
+    /// Returns the next rows, or `None` at the end.
     pub(crate) async fn next(&mut self, scope: &Scope<'_>) -> Result<Option<String>, Error> {
         let mut csv = String::new();
-        if !self.has_head {
-            self.has_head = true;
-            csv.push_str(RECIPIENTS_HEAD);
+        if !self.has_header {
+            self.has_header = true;
+            csv.push_str(RECIPIENTS_HEADER);
         }
         if self.waiting.is_empty() {
             let after = match self.next {
@@ -90,14 +90,14 @@ impl RecipientsExport {
         Ok(Some(csv))
     }
 
-    /// Writes some recipients of the next messages.
+    /// Writes the next recipients.
     async fn write(&mut self, scope: &Scope<'_>, csv: &mut String) -> Result<(), Error> {
         let mut rows = 0;
         while rows < RECIPIENTS_BATCH_SIZE
             && let Some(message) = self.waiting.pop()
         {
             let until = self.written + RECIPIENTS_BATCH_SIZE;
-            let found = recipients::some(scope, &message, self.written, until).await?;
+            let found = recipients::range(scope, &message, self.written, until).await?;
             let own = recipients::references(scope, &message, &found).await?;
             for one in &found {
                 let reference = own.get(&one.recipient);
@@ -114,7 +114,7 @@ impl RecipientsExport {
         Ok(())
     }
 
-    /// Appends a row, if the filter names the recipient.
+    /// Appends a row if the recipient matches the filter.
     fn push(&self, csv: &mut String, message: &Message, one: &RecipientState, reference: &str) {
         let is_status = self
             .filter
@@ -165,16 +165,16 @@ impl WalletExport {
             filter,
             account,
             next: NextPage::First,
-            has_head: false,
+            has_header: false,
         }
     }
 
-    /// The next rows, or `None` at the end.
+    /// Returns the next rows, or `None` at the end.
     pub(crate) async fn next(&mut self, scope: &Scope<'_>) -> Result<Option<String>, Error> {
         let mut csv = String::new();
-        if !self.has_head {
-            self.has_head = true;
-            csv.push_str(WALLET_HEAD);
+        if !self.has_header {
+            self.has_header = true;
+            csv.push_str(WALLET_HEADER);
         }
         let after = match self.next {
             NextPage::First => None,

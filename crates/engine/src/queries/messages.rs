@@ -1,6 +1,6 @@
 //! Pages of messages, and single messages.
 
-use super::scope::{Listed, Scope};
+use super::scope::{ListPage, Scope};
 use crate::error::Error;
 use domain::schedule::{MessageState, Progress};
 use domain::search::{List, MessageFilter, Page, StatusFilter};
@@ -134,29 +134,29 @@ fn budget(filter: &MessageFilter) -> (usize, Option<usize>) {
     }
 }
 
-/// Messages of a page, and the last one that was examined unless the list ends with it.
-pub(super) struct Found {
+/// Messages of a page, and the last examined message. At the end of the list there is none.
+pub(super) struct MessagePage {
     pub(super) items: Vec<Message>,
     pub(super) ends_at: Option<MessageId>,
 }
 
-/// A page of the messages that a filter names, newest first.
+/// Returns a page of the messages that match a filter, newest first.
 pub(crate) async fn list(
     scope: &Scope<'_>,
     filter: &MessageFilter,
     page: Page,
-) -> Result<Listed<Message>, Error> {
-    let Found { items, ends_at } = self::page(scope, filter, page).await?;
+) -> Result<ListPage<Message>, Error> {
+    let MessagePage { items, ends_at } = self::page(scope, filter, page).await?;
     let next_cursor = ends_at.map(|id| scope.after_message(List::Messages, id));
-    Ok(Listed { items, next_cursor })
+    Ok(ListPage { items, next_cursor })
 }
 
-/// Reads a page of the messages that a filter names.
+/// Reads a page of the messages that match a filter.
 pub(super) async fn page(
     scope: &Scope<'_>,
     filter: &MessageFilter,
     page: Page,
-) -> Result<Found, Error> {
+) -> Result<MessagePage, Error> {
     let search = SearchScope {
         account: scope.account,
         environment: scope.environment,
@@ -167,14 +167,14 @@ pub(super) async fn page(
         range = range.before(MessageId::from_number(after.id));
     }
     let limit = page.limit as usize;
-    let (max_examined, at_once) = budget(filter);
+    let (max_examined, batch_size) = budget(filter);
     let (mut items, mut examined) = (Vec::new(), 0);
     let ends_at = loop {
         // One further message shows whether there is another page.
         let wanted = limit + 1 - items.len();
-        let chunk = at_once.unwrap_or(wanted);
+        let chunk = batch_size.unwrap_or(wanted);
         let found = scope.store.search().newest(&search, range, chunk).await?;
-        let is_last = found.len() < chunk;
+        let is_end = found.len() < chunk;
         let Some(last) = found.last().map(|found| found.id) else {
             break None;
         };
@@ -185,14 +185,14 @@ pub(super) async fn page(
             items.truncate(limit);
             break items.last().map(|item: &Message| item.id);
         }
-        if is_last {
+        if is_end {
             break None;
         }
         if examined >= max_examined {
             break Some(last);
         }
     };
-    Ok(Found { items, ends_at })
+    Ok(MessagePage { items, ends_at })
 }
 
 /// Returns the first `wanted` candidates that match a filter.
@@ -208,16 +208,16 @@ async fn matching(
             && filter.gateway.is_none_or(|gateway| gateway == one.gateway)
     });
     if let Some(recipient) = filter.recipient {
-        retain_with(scope, recipient, &mut found).await?;
+        retain_with_recipient(scope, recipient, &mut found).await?;
     }
     let mut totals = HashMap::new();
     if filter.state.is_some() || filter.delivery_status.is_some() {
         totals = read_totals(scope, &found).await?;
         found.retain(|one| {
-            let of = totals.get(&one.id).copied().unwrap_or_default();
+            let own_totals = totals.get(&one.id).copied().unwrap_or_default();
             filter
                 .delivery_status
-                .is_none_or(|status| has_status(one.recipients, &of, status))
+                .is_none_or(|status| has_status(one.recipients, &own_totals, status))
         });
     }
     if filter.state.is_none() {
@@ -231,8 +231,8 @@ async fn matching(
     let mut messages: Vec<Message> = messages
         .into_iter()
         .map(|info| {
-            let of = totals.get(&info.id).copied().unwrap_or_default();
-            Message::new(info, &of, scope.now_ms)
+            let own_totals = totals.get(&info.id).copied().unwrap_or_default();
+            Message::new(info, &own_totals, scope.now_ms)
         })
         .filter(|message| filter.state.is_none_or(|state| state == message.state))
         .collect();
@@ -241,18 +241,18 @@ async fn matching(
     Ok(messages)
 }
 
-async fn retain_with(
+async fn retain_with_recipient(
     scope: &Scope<'_>,
     recipient: Recipient,
     found: &mut Vec<Candidate>,
 ) -> Result<(), Error> {
     let keys: Vec<_> = found.iter().map(|one| (one.account, one.id)).collect();
-    let with = scope
+    let matching_ids = scope
         .store
         .recipients()
         .messages_with(&keys, recipient)
         .await?;
-    found.retain(|one| with.contains(&one.id));
+    found.retain(|one| matching_ids.contains(&one.id));
     Ok(())
 }
 
@@ -270,8 +270,8 @@ async fn read_totals(
         .await?)
 }
 
-/// One message. A text that is no id is the id of no message.
-pub(crate) async fn one(scope: &Scope<'_>, id: &str) -> Result<Message, Error> {
+/// Returns one message. A text that is not an id is refused like an unknown id.
+pub(crate) async fn find(scope: &Scope<'_>, id: &str) -> Result<Message, Error> {
     let id: MessageId = id.trim().parse().map_err(|_| Refusal::UnknownMessage)?;
     let search = scope.store.search();
     let found = search.info(scope.account, scope.environment, id).await?;

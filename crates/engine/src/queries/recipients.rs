@@ -2,7 +2,7 @@
 
 use super::events::{self, Event};
 use super::messages::{self, Message};
-use super::scope::{Listed, Scope};
+use super::scope::{ListPage, Scope};
 use crate::error::Error;
 use domain::search::{List, Page, StatusFilter};
 use domain::{
@@ -52,15 +52,15 @@ pub struct Timeline {
     pub events: Vec<Event>,
 }
 
-/// A message, as far as its recipients need it.
-struct Parent<'a> {
+/// A message with the values that its recipients share.
+struct SharedValues<'a> {
     message: &'a Message,
     unicode: bool,
     /// The texts of the recipients of a personalised message.
     texts: HashMap<Recipient, String>,
 }
 
-impl<'a> Parent<'a> {
+impl<'a> SharedValues<'a> {
     /// Returns the message with the texts of these recipients.
     async fn with_texts(
         scope: &Scope<'_>,
@@ -94,10 +94,10 @@ pub(crate) async fn list(
     id: &str,
     status: Option<StatusFilter>,
     page: (Option<&str>, Option<&str>),
-) -> Result<Listed<RecipientState>, Error> {
-    let message = messages::one(scope, id).await?;
-    let of_cursor = scope.of_cursor(Some(message.id));
-    let page = Page::read(page.0, page.1, List::Recipients, &of_cursor)?;
+) -> Result<ListPage<RecipientState>, Error> {
+    let message = messages::find(scope, id).await?;
+    let cursor_scope = scope.cursor_scope(Some(message.id));
+    let page = Page::read(page.0, page.1, List::Recipients, &cursor_scope)?;
     let limit = page.limit as usize;
     let mut next = page.after.map_or(0, |after| {
         usize::try_from(after.place)
@@ -120,10 +120,10 @@ pub(crate) async fn list(
             let (count, last) = (found.len(), found.last().map(|last| last.place));
             examined += count;
             next = until;
-            let mut parent = Parent::with_texts(scope, &message, &found).await?;
+            let mut shared = SharedValues::with_texts(scope, &message, &found).await?;
             let found = found
                 .into_iter()
-                .map(|one| (one.place, described(scope, &mut parent, one)));
+                .map(|one| (one.place, recipient_state(scope, &mut shared, one)));
             items.extend(found.filter(|(_, one)| {
                 status.is_none_or(|status| status.as_str() == one.delivery_status)
             }));
@@ -140,11 +140,11 @@ pub(crate) async fn list(
         };
     let next_cursor = ends_at.map(|place| scope.after_recipient(message.id, place));
     let items = items.into_iter().map(|(_, item)| item).collect();
-    Ok(Listed { items, next_cursor })
+    Ok(ListPage { items, next_cursor })
 }
 
-/// Some recipients of a message, at these places of its list.
-pub(super) async fn some(
+/// Returns the recipients of a message from one index to another.
+pub(super) async fn range(
     scope: &Scope<'_>,
     message: &Message,
     from: usize,
@@ -153,10 +153,10 @@ pub(super) async fn some(
     let recipients = scope.store.recipients();
     let found = recipients.list(message.account, message.id, from, until);
     let found = found.await?.unwrap_or_default();
-    let mut parent = Parent::with_texts(scope, message, &found).await?;
+    let mut shared = SharedValues::with_texts(scope, message, &found).await?;
     let found = found.into_iter();
     Ok(found
-        .map(|one| described(scope, &mut parent, one))
+        .map(|one| recipient_state(scope, &mut shared, one))
         .collect())
 }
 
@@ -176,9 +176,9 @@ pub(super) async fn references(
     Ok(references.await?)
 }
 
-/// One recipient of a message with its events.
-pub(crate) async fn one(scope: &Scope<'_>, id: &str, number: &str) -> Result<Timeline, Error> {
-    let message = messages::one(scope, id).await?;
+/// Returns one recipient of a message with its events.
+pub(crate) async fn find(scope: &Scope<'_>, id: &str, number: &str) -> Result<Timeline, Error> {
+    let message = messages::find(scope, id).await?;
     let parse = match scope.environment {
         Environment::Live => |text: &str| parse_international(text).or(parse_national(text)),
         Environment::Sandbox => parse_sandbox,
@@ -191,14 +191,19 @@ pub(crate) async fn one(scope: &Scope<'_>, id: &str, number: &str) -> Result<Tim
     let refunds = recipients.refunds(account, id, recipient).await?;
     let attempts = scope.store.attempts();
     let attempts = attempts.of_recipient(account, id, recipient).await?;
-    let mut parent = Parent::with_texts(scope, &message, std::slice::from_ref(&found)).await?;
+    let mut shared =
+        SharedValues::with_texts(scope, &message, std::slice::from_ref(&found)).await?;
     Ok(Timeline {
-        events: events::of(&message, found.delivery.as_ref(), &refunds, &attempts),
-        recipient: described(scope, &mut parent, found),
+        events: events::recipient_events(&message, found.delivery.as_ref(), &refunds, &attempts),
+        recipient: recipient_state(scope, &mut shared, found),
     })
 }
 
-fn described(scope: &Scope<'_>, parent: &mut Parent<'_>, found: RecipientInfo) -> RecipientState {
+fn recipient_state(
+    scope: &Scope<'_>,
+    shared: &mut SharedValues<'_>,
+    found: RecipientInfo,
+) -> RecipientState {
     let RecipientInfo {
         recipient,
         delivery,
@@ -208,10 +213,10 @@ fn described(scope: &Scope<'_>, parent: &mut Parent<'_>, found: RecipientInfo) -
     let network = scope.plan.network_of(recipient);
     let network = network.and_then(|at| scope.plan.networks().get(usize::from(at)));
     let network = network.map_or(OTHER_NETWORK, String::as_str).to_owned();
-    let accepted_at_ms = parent.message.created_at_ms;
-    let body = parent.texts.remove(&recipient);
+    let accepted_at_ms = shared.message.created_at_ms;
+    let body = shared.texts.remove(&recipient);
     let Some(delivery) = delivery else {
-        let (pages, unicode) = expected_pages(parent, body.as_deref());
+        let (pages, unicode) = expected_pages(shared, body.as_deref());
         return RecipientState {
             recipient,
             network,
@@ -219,7 +224,7 @@ fn described(scope: &Scope<'_>, parent: &mut Parent<'_>, found: RecipientInfo) -
             error_code: None,
             body,
             pages,
-            cost: expected_charge(scope, parent.message, recipient, unicode, pages),
+            cost: expected_charge(scope, shared.message, recipient, unicode, pages),
             refunded,
             submitted_at_ms: None,
             updated_at_ms: accepted_at_ms,
@@ -245,16 +250,17 @@ fn described(scope: &Scope<'_>, parent: &mut Parent<'_>, found: RecipientInfo) -
 }
 
 /// Returns the pages of a recipient that no carrier answered yet, and whether they are Unicode.
-fn expected_pages(parent: &Parent<'_>, body: Option<&str>) -> (i64, bool) {
+fn expected_pages(shared: &SharedValues<'_>, body: Option<&str>) -> (i64, bool) {
     let Some(body) = body else {
-        return (parent.message.page_count, parent.unicode);
+        return (shared.message.page_count, shared.unicode);
     };
     let pages = Text::from_stored(body.to_owned()).page_count();
     let pages = i64::try_from(pages).unwrap_or(i64::MAX);
     (pages, is_unicode(body))
 }
 
-/// Returns the charge of a recipient whose own is in a batch alone, where it is not looked up.
+/// Returns the expected charge of a recipient that is not settled. Its exact charge is in its batch,
+/// which is not read.
 fn expected_charge(
     scope: &Scope<'_>,
     message: &Message,
@@ -263,11 +269,11 @@ fn expected_charge(
     pages: i64,
 ) -> Money {
     let (gateway, account) = (message.gateway, message.account);
-    let of_rules = |rules| recipient_charge(rules, gateway, account, recipient, unicode, pages);
+    let charge_by = |rules| recipient_charge(rules, gateway, account, recipient, unicode, pages);
     let count = i64::try_from(message.recipients).unwrap_or(i64::MAX).max(1);
     let average = Money::from_units(message.cost.units() / count);
     match scope.rules.filter(|_| count > 1) {
-        Some(rules) => of_rules(rules).unwrap_or(average),
+        Some(rules) => charge_by(rules).unwrap_or(average),
         None => average,
     }
 }

@@ -6,14 +6,14 @@ use store::Store;
 
 /// A page of a list.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Listed<T> {
+pub struct ListPage<T> {
     /// The items.
     pub items: Vec<T>,
     /// The cursor of the next page, or `None` at the end of the list.
     pub next_cursor: Option<String>,
 }
 
-impl<T> Listed<T> {
+impl<T> ListPage<T> {
     /// Returns the page of a list without items.
     pub(crate) const fn empty() -> Self {
         Self {
@@ -23,7 +23,7 @@ impl<T> Listed<T> {
     }
 }
 
-/// The scope of questions, and the values that answer them.
+/// The scope of a query, and the sources of its values.
 pub(crate) struct Scope<'a> {
     pub(crate) store: &'a Store,
     /// The account, or `None` for the messages of all accounts.
@@ -38,7 +38,7 @@ pub(crate) struct Scope<'a> {
 impl Scope<'_> {
     /// Returns the scope of a cursor. A cursor of another account, environment or message is
     /// refused.
-    pub(crate) fn of_cursor(&self, message: Option<MessageId>) -> Vec<u8> {
+    pub(crate) fn cursor_scope(&self, message: Option<MessageId>) -> Vec<u8> {
         let account = self.account.map_or(0, |account| account.0);
         let mut scope = account.to_be_bytes().to_vec();
         scope.push(u8::from(self.environment == Environment::Sandbox));
@@ -54,7 +54,7 @@ impl Scope<'_> {
             id: message.number(),
             place: 0,
         };
-        position.encode(list, &self.of_cursor(None))
+        position.encode(list, &self.cursor_scope(None))
     }
 
     /// Returns the cursor of the page after a recipient of a message.
@@ -63,6 +63,6 @@ impl Scope<'_> {
             id: message.number(),
             place: place as u64,
         };
-        position.encode(List::Recipients, &self.of_cursor(Some(message)))
+        position.encode(List::Recipients, &self.cursor_scope(Some(message)))
     }
 }

@@ -2,14 +2,14 @@
 
 use super::messages::{self, Message};
 use super::recipients;
-use super::scope::{Listed, Scope};
+use super::scope::{ListPage, Scope};
 use crate::error::Error;
 use domain::search::{List, MessageFilter, Page, Position, UsageBy, UsageFilter};
 use domain::time::lagos_time;
 use domain::{DeliveryStatus, Money, PENDING};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Messages that are added up at once.
+/// Number of messages that are read at a time.
 const MESSAGES_BATCH_SIZE: u32 = 500;
 
 /// A group of a usage report.
@@ -48,27 +48,27 @@ impl Usage {
     }
 }
 
-/// A page of the groups: times newest first, and names in alphabetical order.
+/// Returns a page of the groups: times newest first, names in alphabetical order.
 pub(crate) async fn list(
     scope: &Scope<'_>,
     filter: UsageFilter,
     page: Page,
-) -> Result<Listed<Usage>, Error> {
+) -> Result<ListPage<Usage>, Error> {
     let mut groups: Vec<Usage> = groups(scope, filter).await?.into_values().collect();
     let is_time = matches!(filter.by, UsageBy::Hour | UsageBy::Day);
     if is_time {
         groups.reverse();
     }
-    // A period is named by itself, as newer ones may come before it meanwhile.
-    let begin = match page.after {
+    // The cursor names a group by its key, since newer periods may be added before it.
+    let skipped = match page.after {
         None => 0,
         Some(after) => groups
             .iter()
-            .take_while(|group| hash(&group.key) != after.place)
+            .take_while(|group| key_hash(&group.key) != after.place)
             .count()
             .saturating_add(1),
     };
-    let mut items: Vec<Usage> = groups.into_iter().skip(begin).collect();
+    let mut items: Vec<Usage> = groups.into_iter().skip(skipped).collect();
     let limit = page.limit as usize;
     let has_more = items.len() > limit;
     items.truncate(limit);
@@ -76,15 +76,15 @@ pub(crate) async fn list(
     let next_cursor = last.map(|last| {
         let position = Position {
             id: 0,
-            place: hash(&last.key),
+            place: key_hash(&last.key),
         };
-        position.encode(List::Usage, &scope.of_cursor(None))
+        position.encode(List::Usage, &scope.cursor_scope(None))
     });
-    Ok(Listed { items, next_cursor })
+    Ok(ListPage { items, next_cursor })
 }
 
 /// Returns a number for a key, which is the place of its group in a cursor (FNV-1a).
-fn hash(key: &str) -> u64 {
+fn key_hash(key: &str) -> u64 {
     key.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, octet| {
         (hash ^ u64::from(octet)).wrapping_mul(0x0000_0100_0000_01B3)
     })
@@ -107,7 +107,7 @@ async fn groups(scope: &Scope<'_>, filter: UsageFilter) -> Result<BTreeMap<Strin
         for message in &found.items {
             match filter.by {
                 UsageBy::Network => add_networks(scope, message, &mut groups).await?,
-                by => group(&mut groups, &key(by, message)).add(message),
+                by => group(&mut groups, &group_key(by, message)).add(message),
             }
         }
         let Some(last) = found.ends_at else {
@@ -129,7 +129,7 @@ fn group<'g>(groups: &'g mut BTreeMap<String, Usage>, key: &str) -> &'g mut Usag
 }
 
 /// Returns the group of a message. Hours and days are those of Lagos.
-fn key(by: UsageBy, message: &Message) -> String {
+fn group_key(by: UsageBy, message: &Message) -> String {
     let time = || lagos_time(message.created_at_ms);
     match by {
         UsageBy::Hour => format!("{}:00:00", time().chars().take(13).collect::<String>()),
@@ -146,18 +146,18 @@ async fn add_networks(
     groups: &mut BTreeMap<String, Usage>,
 ) -> Result<(), Error> {
     let mut touched = BTreeSet::new();
-    for one in recipients::some(scope, message, 0, usize::MAX).await? {
-        let of = group(groups, &one.network);
-        of.messages += u64::from(touched.insert(one.network));
-        of.recipients += 1;
+    for one in recipients::range(scope, message, 0, usize::MAX).await? {
+        let group = group(groups, &one.network);
+        group.messages += u64::from(touched.insert(one.network));
+        group.recipients += 1;
         match one.delivery_status {
-            PENDING => of.pending += 1,
-            status if status == DeliveryStatus::Delivered.outside() => of.delivered += 1,
-            _ => of.failed += 1,
+            PENDING => group.pending += 1,
+            status if status == DeliveryStatus::Delivered.outside() => group.delivered += 1,
+            _ => group.failed += 1,
         }
-        of.pages += one.pages;
-        of.cost += one.cost;
-        of.refunded += one.refunded;
+        group.pages += one.pages;
+        group.cost += one.cost;
+        group.refunded += one.refunded;
     }
     Ok(())
 }

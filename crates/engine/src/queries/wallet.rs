@@ -1,16 +1,17 @@
 //! Entries of a wallet, newest message or credit first.
 
-use super::scope::{Listed, Scope};
+use super::scope::{ListPage, Scope};
 use crate::error::Error;
 use domain::search::{self, List, Page, Position, WalletFilter};
 use domain::{AccountId, Component, MessageId, Money, Recipient};
-use store::{EntryKind, LedgerEntry, LedgerKey, Listed as _};
+use store::{EntryKind, LedgerEntry, LedgerKey, ListRow as _};
 
-/// Entries that a filter examines for one page at most. The page then ends early, and its cursor goes on.
+/// Maximum number of entries that a filter examines for a page. At this number the page ends early,
+/// and its cursor continues the search.
 const MAX_EXAMINED: usize = 20_000;
-/// Entries that are examined at once.
+/// Number of entries that are read from the database at a time.
 const EXAMINED_BATCH_SIZE: u32 = 500;
-/// Bits of a cursor's place that name kind and component.
+/// Number of bits for each of kind and component in the place of a cursor.
 const KIND_BITS: u32 = 3;
 
 /// An entry of a wallet.
@@ -54,7 +55,7 @@ impl WalletEntry {
     }
 }
 
-/// Returns the kind of an entry in the words of the interface.
+/// Returns the kind of an entry as named in the API.
 fn kind(entry: &LedgerEntry) -> search::EntryKind {
     match entry.kind {
         EntryKind::Charge => search::EntryKind::Charge,
@@ -78,7 +79,7 @@ fn place(entry: &LedgerEntry) -> u64 {
 }
 
 /// Returns the key of the entry at a position.
-fn key(position: Position) -> Option<LedgerKey> {
+fn key_at(position: Position) -> Option<LedgerKey> {
     let bits = |shift: u32| usize::try_from((position.place >> shift) & ((1 << KIND_BITS) - 1));
     let kind = EntryKind::ALL.get(bits(KIND_BITS).ok()?)?;
     let component = Component::ALL.get(bits(0).ok()?)?;
@@ -87,23 +88,23 @@ fn key(position: Position) -> Option<LedgerKey> {
     Some((position.id, digits, kind, component))
 }
 
-/// Entries of a page, and the position of the last that was examined unless the list ends with it.
-pub(super) struct Found {
+/// Entries of a page, and the position of the last examined entry. At the end of the list there is no position.
+pub(super) struct EntryPage {
     pub(super) items: Vec<WalletEntry>,
     pub(super) ends_at: Option<Position>,
 }
 
-/// A page of the entries of an account.
+/// Returns a page of the entries of an account.
 pub(crate) async fn list(
     scope: &Scope<'_>,
     account: AccountId,
     filter: &WalletFilter,
     page: Page,
-) -> Result<Listed<WalletEntry>, Error> {
-    let Found { items, ends_at } = self::page(scope, account, filter, page).await?;
-    let of_cursor = scope.of_cursor(None);
-    let next_cursor = ends_at.map(|last| last.encode(List::WalletEntries, &of_cursor));
-    Ok(Listed { items, next_cursor })
+) -> Result<ListPage<WalletEntry>, Error> {
+    let EntryPage { items, ends_at } = self::page(scope, account, filter, page).await?;
+    let cursor_scope = scope.cursor_scope(None);
+    let next_cursor = ends_at.map(|last| last.encode(List::WalletEntries, &cursor_scope));
+    Ok(ListPage { items, next_cursor })
 }
 
 /// Reads a page of the entries of an account.
@@ -112,30 +113,30 @@ pub(super) async fn page(
     account: AccountId,
     filter: &WalletFilter,
     page: Page,
-) -> Result<Found, Error> {
+) -> Result<EntryPage, Error> {
     let (limit, first) = (page.limit as usize, filter.message_id);
-    let mut behind = match page.after {
-        Some(after) => key(after),
-        None => begin(filter),
+    let mut after_key = match page.after {
+        Some(after) => key_at(after),
+        None => first_key(filter),
     };
     let wallets = scope.store.wallets();
     let mut balances = None;
     let (mut items, mut examined) = (Vec::new(), 0);
     let ends_at = loop {
         let (found, newest) = wallets
-            .statement_with_balances(account, behind.clone(), EXAMINED_BATCH_SIZE, balances)
+            .statement_with_balances(account, after_key.clone(), EXAMINED_BATCH_SIZE, balances)
             .await?;
         let mut balance = newest;
         let count = found.len();
         let Some(last) = found.last().cloned() else {
             break None;
         };
-        behind = Some(last.key());
+        after_key = Some(last.key());
         examined += count;
         for entry in found {
             let after = balance.get(entry.component);
             balance.add(entry.component, Money::ZERO - entry.amount);
-            if items.len() <= limit && names(filter, &entry) {
+            if items.len() <= limit && matches(filter, &entry) {
                 items.push((position(&entry), WalletEntry::new(entry, after)));
             }
         }
@@ -144,7 +145,7 @@ pub(super) async fn page(
             items.truncate(limit);
             break items.last().map(|(position, _)| *position);
         }
-        if count < EXAMINED_BATCH_SIZE as usize || is_before(filter, &last, first) {
+        if count < EXAMINED_BATCH_SIZE as usize || is_exhausted(filter, &last, first) {
             break None;
         }
         if examined >= MAX_EXAMINED {
@@ -152,7 +153,7 @@ pub(super) async fn page(
         }
     };
     let items = items.into_iter().map(|(_, entry)| entry).collect();
-    Ok(Found { items, ends_at })
+    Ok(EntryPage { items, ends_at })
 }
 
 fn position(entry: &LedgerEntry) -> Position {
@@ -162,8 +163,8 @@ fn position(entry: &LedgerEntry) -> Position {
     }
 }
 
-/// Returns the key behind which the first page begins.
-fn begin(filter: &WalletFilter) -> Option<LedgerKey> {
+/// Returns the key after which the first page begins.
+fn first_key(filter: &WalletFilter) -> Option<LedgerKey> {
     let until = match (filter.message_id, filter.until_ms) {
         (Some(message), _) => message.number().checked_add(1)?,
         (None, Some(until_ms)) => MessageId::lowest_at(until_ms).number(),
@@ -172,8 +173,8 @@ fn begin(filter: &WalletFilter) -> Option<LedgerKey> {
     Some((until, 0, String::new(), String::new()))
 }
 
-/// Returns whether a filter names an entry.
-fn names(filter: &WalletFilter, entry: &LedgerEntry) -> bool {
+/// Returns `true` if an entry matches a filter.
+fn matches(filter: &WalletFilter, entry: &LedgerEntry) -> bool {
     let at_ms = entry.created_at_ms;
     filter.since_ms.is_none_or(|since_ms| at_ms >= since_ms)
         && filter.until_ms.is_none_or(|until_ms| at_ms < until_ms)
@@ -183,8 +184,8 @@ fn names(filter: &WalletFilter, entry: &LedgerEntry) -> bool {
             .is_none_or(|message| message == entry.subject)
 }
 
-/// Returns whether no later entry can be one that the filter names.
-fn is_before(filter: &WalletFilter, last: &LedgerEntry, message: Option<MessageId>) -> bool {
+/// Returns `true` if no later entry can match the filter.
+fn is_exhausted(filter: &WalletFilter, last: &LedgerEntry, message: Option<MessageId>) -> bool {
     let accepted_at_ms = last.subject.accepted_at_ms();
     message.is_some_and(|message| last.subject < message)
         || filter
@@ -192,6 +193,6 @@ fn is_before(filter: &WalletFilter, last: &LedgerEntry, message: Option<MessageI
             .is_some_and(|since_ms| accepted_at_ms < since_ms - MAX_AGE_MS)
 }
 
-/// The longest time from the acceptance of a message to its last refund: 90 days ahead, seven days for receipts, and
-/// three to spare.
+/// The longest time from the acceptance of a message to its last refund: 90 days of scheduling,
+/// seven days for receipts, and a margin of three days.
 const MAX_AGE_MS: i64 = 100 * 24 * 3_600_000;

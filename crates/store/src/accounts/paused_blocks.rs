@@ -2,7 +2,7 @@
 //! or the pause ends.
 
 use crate::accounts::revision::touch;
-use crate::lists::Listed;
+use crate::lists::ListRow;
 use crate::operators::audit::{self, By, Entry};
 use database::{Change, Db, Error, Result, Tx, query};
 use domain::AccountId;
@@ -22,7 +22,7 @@ pub struct PausedBlock {
     pub until_ms: i64,
 }
 
-impl Listed for PausedBlock {
+impl ListRow for PausedBlock {
     /// Start of the pause, account and block.
     type Key = (i64, i64, i64);
 

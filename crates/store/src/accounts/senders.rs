@@ -1,7 +1,7 @@
 //! Sender IDs registered on accounts.
 
 use crate::accounts::revision::touch;
-use crate::lists::{AccountRowKey, Listed, page_of};
+use crate::lists::{AccountRowKey, ListRow, page_of};
 use crate::operators::audit::{self, By, Entry};
 use crate::rows::named;
 use database::{Change, Db, Result, Tx, query};
@@ -19,7 +19,7 @@ pub struct RegisteredSender {
     pub sender: SenderId,
 }
 
-impl Listed for RegisteredSender {
+impl ListRow for RegisteredSender {
     type Key = AccountRowKey;
 
     fn key(&self) -> AccountRowKey {

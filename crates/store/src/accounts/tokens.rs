@@ -1,7 +1,7 @@
 //! API tokens. The database stores only their hashes.
 
 use crate::accounts::revision::touch;
-use crate::lists::{AccountRowKey, Listed, page_of};
+use crate::lists::{AccountRowKey, ListRow, page_of};
 use crate::operators::audit::{self, By, Entry};
 use crate::rows::named;
 use database::{Change, Db, Result, Tx, query};
@@ -27,7 +27,7 @@ pub struct TokenInfo {
     pub revoked_at_ms: Option<i64>,
 }
 
-impl Listed for TokenInfo {
+impl ListRow for TokenInfo {
     type Key = AccountRowKey;
 
     fn key(&self) -> AccountRowKey {

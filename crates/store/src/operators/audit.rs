@@ -1,7 +1,7 @@
 //! The audit: changes by operators. A change and its entry share a transaction, and entries are
 //! only added.
 
-use crate::lists::Listed;
+use crate::lists::ListRow;
 use database::{Db, Result, Tx, query};
 use domain::AccountId;
 use serde_json::Value;
@@ -52,7 +52,7 @@ database::from_row!(AuditEntry {
     after
 });
 
-impl Listed for AuditEntry {
+impl ListRow for AuditEntry {
     /// The number.
     type Key = i64;
 

@@ -2,7 +2,7 @@
 
 use super::event::{self, AttemptOutcome, Attempted, Callback};
 use crate::buckets::Buckets;
-use crate::lists::Listed;
+use crate::lists::ListRow;
 use crate::rows::{id_bytes, message_id, number, recipient};
 use database::{Change, Db, Result, Tx, bulk, query, value};
 use domain::{AccountId, Bucket, MessageId, Recipient};
@@ -23,7 +23,7 @@ pub struct CallbackAttempt {
     pub attempted: Attempted,
 }
 
-impl Listed for CallbackAttempt {
+impl ListRow for CallbackAttempt {
     /// Message, recipient and start of the attempt.
     type Key = (u128, i64, i64);
 

@@ -2,7 +2,7 @@
 
 use super::event::{self, Callback, CallbackRow, DEAD, DUE};
 use crate::buckets::Buckets;
-use crate::lists::Listed;
+use crate::lists::ListRow;
 use crate::operators::audit::{self, By, Entry};
 use crate::rows::{self, environment, number};
 use database::{Change, Db, Result, Tx, query};
@@ -33,7 +33,7 @@ pub struct DeadOrigin {
 /// The key of a receiver with dead callbacks: account, whether it is the sandbox, and origin.
 pub type DeadOriginKey = (i64, bool, String);
 
-impl Listed for DeadOrigin {
+impl ListRow for DeadOrigin {
     type Key = DeadOriginKey;
 
     fn key(&self) -> DeadOriginKey {
@@ -42,7 +42,7 @@ impl Listed for DeadOrigin {
     }
 }
 
-impl Listed for Callback {
+impl ListRow for Callback {
     /// Due time, message and recipient.
     type Key = (i64, u128, i64);
 

@@ -2,7 +2,7 @@
 //! never be logged.
 
 use crate::accounts::revision::touch;
-use crate::lists::{AccountRowKey, Listed, page_of};
+use crate::lists::{AccountRowKey, ListRow, page_of};
 use crate::operators::audit::{self, By, Entry};
 use database::{Change, Db, Error, Result, Tx, query};
 use domain::AccountId;
@@ -21,7 +21,7 @@ pub struct CallbackSecret {
     pub signing: Signing,
 }
 
-impl Listed for CallbackSecret {
+impl ListRow for CallbackSecret {
     type Key = AccountRowKey;
 
     fn key(&self) -> AccountRowKey {

@@ -1,7 +1,7 @@
 //! The ledger: each movement of money, with its reason.
 
 use super::balances::Owner;
-use crate::lists::Listed;
+use crate::lists::ListRow;
 use crate::rows::{id_bytes, message_id, named};
 use database::{Result, Tx, bulk, value};
 use domain::{AccountId, Bucket, Component, MessageId, Money, Purse, Recipient};
@@ -45,7 +45,7 @@ pub struct LedgerEntry {
 /// The key of a ledger entry in a statement: subject, recipient, kind and component.
 pub type LedgerKey = (u128, i64, String, String);
 
-impl Listed for LedgerEntry {
+impl ListRow for LedgerEntry {
     type Key = LedgerKey;
 
     fn key(&self) -> LedgerKey {

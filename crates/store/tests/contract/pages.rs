@@ -5,7 +5,7 @@ use super::outbox::{die, taken_at_last, to_shop};
 use domain::AccountId;
 use domain::velocity::Block;
 use std::fmt::Debug;
-use store::{Listed, PausedBlock};
+use store::{ListRow, PausedBlock};
 use storekit::{Kit, NOW, by, fresh, sending, twins};
 
 twins!(
@@ -28,9 +28,9 @@ const ALL: u32 = 1_000;
 /// order, and no row twice.
 async fn check<T>(read: impl AsyncFn(Option<T::Key>, u32) -> Vec<T>, add: impl AsyncFn())
 where
-    T: Listed<Key: Clone + Debug + PartialEq>,
+    T: ListRow<Key: Clone + Debug + PartialEq>,
 {
-    let keys = |rows: &[T]| rows.iter().map(Listed::key).collect::<Vec<_>>();
+    let keys = |rows: &[T]| rows.iter().map(ListRow::key).collect::<Vec<_>>();
     let first = keys(&read(None, ALL).await);
     assert!(first.len() >= 4, "{first:?}");
     let (mut found, mut pages): (Vec<T::Key>, usize) = (Vec::new(), 0);

@@ -20,7 +20,7 @@ pub(crate) async fn recipients(listing: Listing) -> Response {
     let export = listing
         .call
         .admission
-        .finding()
+        .queries()
         .export_recipients(&fields.filter);
     let name = text("attachment; filename=\"recipients.csv\"");
     respond(listing, export, name).await
@@ -35,7 +35,7 @@ pub(crate) async fn wallet(listing: Listing) -> Response {
     let export = listing
         .call
         .admission
-        .finding()
+        .queries()
         .export_wallet(&fields.filter);
     let name = text("attachment; filename=\"wallet.csv\"");
     respond(listing, export, name).await

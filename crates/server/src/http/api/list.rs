@@ -58,7 +58,7 @@ impl<T: ToSchema> PartialSchema for List<T> {
 impl<T> List<T> {
     /// Returns the page with items as they are shown.
     pub(crate) fn new<S>(
-        found: engine::Listed<S>,
+        found: engine::ListPage<S>,
         environment: Environment,
         show: impl FnMut(S) -> T,
     ) -> Self {

@@ -27,7 +27,7 @@ pub(crate) async fn messages(listing: Listing) -> Response {
     let environment = call.environment();
     let found = call
         .admission
-        .finding()
+        .queries()
         .messages(&fields.filter, fields.page())
         .await;
     call.answer(found.map(|found| messages_answer(found, environment)))
@@ -35,7 +35,7 @@ pub(crate) async fn messages(listing: Listing) -> Response {
 
 /// Returns the envelope of a page of messages.
 pub(crate) fn messages_answer(
-    found: engine::Listed<engine::Message>,
+    found: engine::ListPage<engine::Message>,
     environment: Environment,
 ) -> Envelope<List<MessageItem>> {
     let list = List::new(found, environment, MessageItem::new);
@@ -48,7 +48,7 @@ pub(crate) async fn message(listing: Listing) -> Response {
     let environment = call.environment();
     let found = async {
         let id = listing.part(0)?;
-        let message = call.admission.finding().message(&id).await?;
+        let message = call.admission.queries().message(&id).await?;
         Ok::<_, Failure>(message_answer(message, environment))
     };
     call.answer(found.await)

@@ -16,8 +16,8 @@ pub(crate) async fn usage(listing: Listing) -> Response {
     let environment = call.environment();
     let found = async {
         let fields = listing.fields()?;
-        let finding = call.admission.finding();
-        let found = finding.usage(&fields.filter, fields.page());
+        let queries = call.admission.queries();
+        let found = queries.usage(&fields.filter, fields.page());
         Ok::<_, Failure>(usage_answer(found.await?, environment))
     };
     call.answer(found.await)
@@ -25,7 +25,7 @@ pub(crate) async fn usage(listing: Listing) -> Response {
 
 /// Returns the envelope of a usage report.
 pub(crate) fn usage_answer(
-    found: engine::Listed<engine::Usage>,
+    found: engine::ListPage<engine::Usage>,
     environment: Environment,
 ) -> Envelope<List<UsageItem>> {
     let list = List::new(found, environment, UsageItem::new);

@@ -16,8 +16,8 @@ pub(crate) async fn entries(listing: Listing) -> Response {
     let environment = call.environment();
     let found = async {
         let fields = listing.fields()?;
-        let finding = call.admission.finding();
-        let found = finding.wallet_entries(&fields.filter, fields.page());
+        let queries = call.admission.queries();
+        let found = queries.wallet_entries(&fields.filter, fields.page());
         Ok::<_, Failure>(entries_answer(found.await?, environment))
     };
     call.answer(found.await)
@@ -25,7 +25,7 @@ pub(crate) async fn entries(listing: Listing) -> Response {
 
 /// Returns the envelope of a page of entries.
 pub(crate) fn entries_answer(
-    found: engine::Listed<engine::WalletEntry>,
+    found: engine::ListPage<engine::WalletEntry>,
     environment: Environment,
 ) -> Envelope<List<WalletItem>> {
     let list = List::new(found, environment, WalletItem::new);

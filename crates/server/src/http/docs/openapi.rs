@@ -2,12 +2,12 @@
 
 mod answers;
 mod draft;
-mod finding;
 mod operations;
 mod otp;
 mod parameters;
 mod personalised;
 mod portable;
+mod queries;
 mod request;
 
 use super::installation::Installation;
@@ -77,7 +77,7 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
         .schemas_from_iter(request::schemas(installation))
         .schemas_from_iter(personalised::schemas(installation))
         .schemas_from_iter(answers::schemas())
-        .schemas_from_iter(finding::schemas())
+        .schemas_from_iter(queries::schemas())
         .schemas_from_iter(otp::schemas())
         .schemas_from_iter(otp::requests(installation))
         .security_scheme(

@@ -16,8 +16,8 @@ pub(crate) async fn recipients(listing: Listing) -> Response {
     let environment = call.environment();
     let found = async {
         let (id, fields) = (listing.part(1)?, listing.fields()?);
-        let finding = call.admission.finding();
-        let found = finding.recipients(&id, &fields.filter, fields.page());
+        let queries = call.admission.queries();
+        let found = queries.recipients(&id, &fields.filter, fields.page());
         Ok::<_, Failure>(recipients_answer(found.await?, environment))
     };
     call.answer(found.await)
@@ -25,7 +25,7 @@ pub(crate) async fn recipients(listing: Listing) -> Response {
 
 /// Returns the envelope of a page of recipients.
 pub(crate) fn recipients_answer(
-    found: engine::Listed<engine::RecipientState>,
+    found: engine::ListPage<engine::RecipientState>,
     environment: Environment,
 ) -> Envelope<List<RecipientItem>> {
     let list = List::new(found, environment, RecipientItem::new);

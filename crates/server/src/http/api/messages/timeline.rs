@@ -18,7 +18,7 @@ pub(crate) async fn recipient(listing: Listing) -> Response {
     let environment = call.environment();
     let found = async {
         let (id, number) = (listing.part(2)?, listing.part(0)?);
-        let found = call.admission.finding().recipient(&id, &number).await?;
+        let found = call.admission.queries().recipient(&id, &number).await?;
         Ok::<_, Failure>(TimelineData::answer(found, environment))
     };
     call.answer(found.await)

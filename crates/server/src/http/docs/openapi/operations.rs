@@ -2,7 +2,7 @@
 //! send.
 
 use super::draft::{COMMON, Draft, LIVE, SANDBOX, at_most, of_reads};
-use super::{answers, finding, otp, parameters, personalised, request};
+use super::{answers, otp, parameters, personalised, queries, request};
 use crate::http::docs::installation::Installation;
 use crate::http::respond::error::Shape;
 use domain::Environment;
@@ -147,7 +147,7 @@ fn interface(
         HttpMethod::Get,
         account(environment, installation),
     );
-    finding::add(paths, prefix, environment, installation);
+    queries::add(paths, prefix, environment, installation);
     otp::add(paths, prefix, environment, installation);
 }
 

@@ -9,7 +9,7 @@ use crate::http::api::usage::{self, UsageItem};
 use crate::http::api::wallet::{self, WalletItem};
 use domain::schedule::MessageState;
 use domain::{AccountId, DeliveryStatus, Environment, Gateway, Money};
-use engine::{Event, EventKind, Listed, RecipientState, Timeline};
+use engine::{Event, EventKind, ListPage, RecipientState, Timeline};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::openapi::{ContentBuilder, RefOr, Response, ResponseBuilder};
 use utoipa::{PartialSchema, ToSchema};
@@ -86,7 +86,7 @@ fn undelivered() -> RecipientState {
 
 /// A page of messages.
 pub(super) fn messages(environment: Environment) -> Response {
-    let found = Listed {
+    let found = ListPage {
         items: vec![sent()],
         next_cursor: Some(CURSOR.to_owned()),
     };
@@ -100,7 +100,7 @@ pub(super) fn message(environment: Environment) -> Response {
 
 /// A page of recipients.
 pub(super) fn recipients(environment: Environment) -> Response {
-    let found = Listed {
+    let found = ListPage {
         items: vec![undelivered()],
         next_cursor: None,
     };
@@ -162,7 +162,7 @@ pub(super) fn entries(environment: Environment) -> Response {
         recipient: None,
         reference: None,
     };
-    let found = Listed {
+    let found = ListPage {
         items: vec![entry],
         next_cursor: None,
     };
@@ -182,7 +182,7 @@ pub(super) fn usage(environment: Environment) -> Response {
         cost: Money::from_naira(12),
         refunded: Money::from_naira(6),
     };
-    let found = Listed {
+    let found = ListPage {
         items: vec![day],
         next_cursor: None,
     };

@@ -6,7 +6,7 @@ use crate::error::{Error, within};
 use crate::queries::export::{RecipientsExport, WalletExport};
 use crate::queries::messages::{self, Message};
 use crate::queries::recipients::{self, RecipientState, Timeline};
-use crate::queries::scope::{Listed, Scope};
+use crate::queries::scope::{ListPage, Scope};
 use crate::queries::usage::{self, Usage};
 use crate::queries::wallet::{self, WalletEntry};
 use domain::search::{
@@ -26,30 +26,30 @@ pub struct PageFields<'a> {
 
 /// The queries of one customer.
 #[derive(Clone)]
-pub struct Finding {
+pub struct CustomerQueries {
     pub(super) context: Arc<Context>,
     pub(super) live: Arc<Live>,
     pub(super) account: AccountId,
     pub(super) environment: Environment,
 }
 
-impl Finding {
+impl CustomerQueries {
     /// Returns a page of the account's messages, newest first.
     pub async fn messages(
         &self,
         fields: &FilterFields,
         page: PageFields<'_>,
-    ) -> Result<Listed<Message>, Error> {
+    ) -> Result<ListPage<Message>, Error> {
         let filter = MessageFilter::read(fields, self.environment)?;
         let scope = self.scope();
-        let of_cursor = scope.of_cursor(None);
-        let page = Page::read(page.limit, page.cursor, List::Messages, &of_cursor)?;
+        let cursor_scope = scope.cursor_scope(None);
+        let page = Page::read(page.limit, page.cursor, List::Messages, &cursor_scope)?;
         within(messages::list(&scope, &filter, page)).await
     }
 
     /// Returns one message of the account.
     pub async fn message(&self, id: &str) -> Result<Message, Error> {
-        within(messages::one(&self.scope(), id)).await
+        within(messages::find(&self.scope(), id)).await
     }
 
     /// Returns a page of the recipients of a message.
@@ -58,7 +58,7 @@ impl Finding {
         id: &str,
         fields: &FilterFields,
         page: PageFields<'_>,
-    ) -> Result<Listed<RecipientState>, Error> {
+    ) -> Result<ListPage<RecipientState>, Error> {
         let status = read_status(fields)?;
         let page = (page.limit, page.cursor);
         within(recipients::list(&self.scope(), id, status, page)).await
@@ -66,51 +66,51 @@ impl Finding {
 
     /// Returns one recipient of a message with its events.
     pub async fn recipient(&self, id: &str, number: &str) -> Result<Timeline, Error> {
-        within(recipients::one(&self.scope(), id, number)).await
+        within(recipients::find(&self.scope(), id, number)).await
     }
 
-    /// A page of the entries of the wallet. The sandbox has none.
+    /// Returns a page of the entries of the wallet. The sandbox has none.
     pub async fn wallet_entries(
         &self,
         fields: &FilterFields,
         page: PageFields<'_>,
-    ) -> Result<Listed<WalletEntry>, Error> {
+    ) -> Result<ListPage<WalletEntry>, Error> {
         let filter = WalletFilter::read(fields)?;
         let scope = self.scope();
-        let of_cursor = scope.of_cursor(None);
-        let page = Page::read(page.limit, page.cursor, List::WalletEntries, &of_cursor)?;
+        let cursor_scope = scope.cursor_scope(None);
+        let page = Page::read(page.limit, page.cursor, List::WalletEntries, &cursor_scope)?;
         if self.environment == Environment::Sandbox {
-            return Ok(Listed::empty());
+            return Ok(ListPage::empty());
         }
         within(wallet::list(&scope, self.account, &filter, page)).await
     }
 
-    /// A page of the groups of a usage report.
+    /// Returns a page of the groups of a usage report.
     pub async fn usage(
         &self,
         fields: &FilterFields,
         page: PageFields<'_>,
-    ) -> Result<Listed<Usage>, Error> {
+    ) -> Result<ListPage<Usage>, Error> {
         let filter = UsageFilter::read(fields)?;
         let scope = self.scope();
-        let of_cursor = scope.of_cursor(None);
-        let page = Page::read(page.limit, page.cursor, List::Usage, &of_cursor)?;
+        let cursor_scope = scope.cursor_scope(None);
+        let page = Page::read(page.limit, page.cursor, List::Usage, &cursor_scope)?;
         within(usage::list(&scope, filter, page)).await
     }
 
-    /// The recipients of messages as a CSV.
+    /// Returns an export of recipients as CSV.
     pub fn export_recipients(&self, fields: &FilterFields) -> Result<Export, Refusal> {
         let filter = MessageFilter::read(fields, self.environment)?;
-        Ok(Export::of(
+        Ok(Export::new(
             self.clone(),
             Rows::Recipients(RecipientsExport::new(filter)),
         ))
     }
 
-    /// The entries of the wallet as a CSV.
+    /// Returns an export of the entries of the wallet as CSV.
     pub fn export_wallet(&self, fields: &FilterFields) -> Result<Export, Refusal> {
         let filter = WalletFilter::read(fields)?;
-        Ok(Export::of(
+        Ok(Export::new(
             self.clone(),
             Rows::Wallet(WalletExport::new(self.account, filter)),
         ))
@@ -135,20 +135,20 @@ enum Rows {
     Wallet(WalletExport),
 }
 
-/// An export, read some rows at a time.
+/// An export, which is read in batches of rows.
 pub struct Export {
-    finding: Finding,
+    queries: CustomerQueries,
     rows: Rows,
 }
 
 impl Export {
-    fn of(finding: Finding, rows: Rows) -> Self {
-        Self { finding, rows }
+    fn new(queries: CustomerQueries, rows: Rows) -> Self {
+        Self { queries, rows }
     }
 
-    /// The next rows, or `None` at the end.
+    /// Returns the next rows, or `None` at the end.
     pub async fn next(&mut self) -> Result<Option<String>, Error> {
-        let scope = self.finding.scope();
+        let scope = self.queries.scope();
         match &mut self.rows {
             Rows::Recipients(export) => within(export.next(&scope)).await,
             Rows::Wallet(_) if scope.environment == Environment::Sandbox => Ok(None),
