@@ -1,4 +1,4 @@
-//! The customer's callback receiver: answers every request alike and keeps who was told of.
+//! The customer's callback receiver. It answers every request alike, and counts the recipients.
 
 use crate::http::{digits, message};
 use anyhow::{Context, Result};
@@ -11,7 +11,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
-/// How often the count is looked at while callbacks are waited for.
+/// Interval at which the count is read while the benchmark waits for callbacks.
 const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// The callbacks that were received.
@@ -23,14 +23,16 @@ struct Received {
     last: Option<Instant>,
 }
 
-/// A receiver in a thread of its own, so that it and the sender do not wait for each other. Ends when dropped.
+/// A receiver in a thread of its own, so that it and the sender do not wait for each other. It ends
+/// when it is dropped.
 pub(crate) struct Callbacks {
     received: Arc<Mutex<Received>>,
     address: SocketAddr,
     _stop: oneshot::Sender<()>,
 }
 
-/// How many callbacks came, of how many recipients, how many told of a delivery, and when the last came.
+/// The numbers of callbacks, of their recipients and of deliveries among them, and the time of the
+/// last one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Count {
     pub(crate) requests: u64,
@@ -53,7 +55,7 @@ impl Callbacks {
         std::thread::spawn(move || {
             runtime.block_on(async {
                 tokio::select! {
-                    // Without a listener no callback comes, and the scenario says so.
+                    // Without a listener no callback arrives, and the scenario fails.
                     _ = serve(listener, shared) => {}
                     _ = stopped => {}
                 }
@@ -80,7 +82,7 @@ impl Callbacks {
         }
     }
 
-    /// Waits until so many recipients were told of, and gives when the last was.
+    /// Waits for callbacks of so many recipients. Returns the time of the last one.
     pub(crate) async fn wait_for(&self, recipients: u64, timeout: Duration) -> Result<Instant> {
         let began = Instant::now();
         loop {
@@ -121,7 +123,7 @@ async fn answer(mut stream: TcpStream, received: Arc<Mutex<Received>>) -> Result
 }
 
 impl Received {
-    /// A request of ours, which tells in JSON, or of Kannel, which tells in the query.
+    /// Parses a request of Ogene, which has JSON, or of Kannel, which has a query.
     fn take(&mut self, request: &[u8]) {
         self.requests += 1;
         let value = |name: &[u8]| {

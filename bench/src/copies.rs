@@ -1,6 +1,6 @@
-//! Large databases without hours of sending: millions of settled messages, thousands of accounts. A few are
-//! made by the service itself; SQL copies their rows, column by column, whatever columns there are, under other
-//! ids. `ogene verify` finds nothing wrong with the copies, or the scenario fails.
+//! Large databases without hours of sending: millions of settled messages, and thousands of
+//! accounts. The service makes a few of them. SQL copies all columns of their rows under other ids.
+//! `ogene verify` must find no fault in the copies.
 
 use crate::database::Database;
 use crate::machine::unix_time;
@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use domain::token;
 use std::fmt::Write;
 
-/// Copies that are made by one statement.
+/// Copies that one statement makes.
 const CHUNK: u64 = 100;
 /// The copies are as old as if they had been sent evenly over this time.
 const AGE_MS: u64 = 30 * 86_400_000;
@@ -24,7 +24,7 @@ const COMPONENTS: [&str; 6] = [
 /// Buckets of PostgreSQL's tables.
 const BUCKETS: u64 = 16;
 
-/// Copies each message in the database so often, with all that belongs to it. The service is stopped.
+/// Copies each message of the database, with all its rows, so many times. The service is stopped.
 pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
     let database = &site.database;
     let mut script = prologue(database).to_owned();
@@ -33,7 +33,8 @@ pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
     let now_ms = u64::try_from(unix_time().as_millis())?;
     for k in 0..copies {
         let back_ms = AGE_MS / copies * (copies - k);
-        // An id of a message begins with its time; one of a carrier is ten digits, and the simulator's begin with 1.
+        // The id of a message begins with its time. The id of a carrier has ten digits, and the
+        // simulator's begin with 1.
         let stamp = &(now_ms - back_ms).to_be_bytes()[2..];
         let stamp = database.octets(stamp);
         writeln!(
@@ -83,7 +84,8 @@ pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
             writeln!(script, "{insert} between {first} and {last} order by c.k;")?;
         }
     }
-    // Some of the copies are of the day whose charges the wallet counts (days of Lagos, an hour before those of UTC).
+    // Some of the copies belong to the day whose charges the wallet counts. Days are Lagos days,
+    // which begin an hour before those of UTC.
     script += "update wallets set spent_today = coalesce((select -sum(l.amount) from ledger l
         where l.bucket = wallets.bucket and l.account_id = wallets.account_id and l.kind = 'charge'
         and l.created_at_ms >= spent_day * 86400000 - 3600000
@@ -100,7 +102,7 @@ fn copied(database: &Database, table: &str, column: &str) -> String {
             Database::Sqlite(_) => format!("cast(c.stamp || substr(t.{column}, 7) as blob)"),
             Database::Postgres(_) => format!("c.stamp || substr(t.{column}, 7)"),
         },
-        // No receipt comes for them, so only how they are spread matters.
+        // No receipt arrives for them, so only their distribution matters.
         "bucket" if table == "carrier_ids" && !database.is_sqlite() => {
             format!("(t.bucket + c.k) % {BUCKETS}")
         }
@@ -111,7 +113,8 @@ fn copied(database: &Database, table: &str, column: &str) -> String {
     }
 }
 
-/// Makes accounts like the customer until there are so many, each with a token of its own. The service is stopped.
+/// Makes accounts like the customer until there are so many, each with a token of its own. The
+/// service is stopped.
 pub(crate) fn make_accounts(site: &mut Site, accounts: u64) -> Result<()> {
     let database = &site.database;
     let original: u64 = site.account.parse().context("an account is a number")?;
@@ -156,7 +159,7 @@ pub(crate) fn make_accounts(site: &mut Site, accounts: u64) -> Result<()> {
     Ok(())
 }
 
-/// A token as the service makes them, but easy to guess.
+/// Returns a token in the form of the service, but easy to guess.
 fn token(k: u64) -> Result<String> {
     let mut chance = [0; token::RANDOM_BYTES];
     let mut rest = k;
@@ -177,7 +180,7 @@ fn prologue(database: &Database) -> &'static str {
     }
 }
 
-/// As a database is that has grown over weeks: swept, known to its planner, and on the disk.
+/// Makes the database like one that has grown over weeks: vacuumed, analysed and on the disk.
 fn epilogue(database: &Database) -> &'static str {
     match database {
         Database::Sqlite(_) => "pragma wal_checkpoint(truncate);\n",

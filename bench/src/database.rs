@@ -1,4 +1,5 @@
-//! Where the service keeps everything: an embedded database in a directory, or a PostgreSQL of the benchmark's own.
+//! The database of the service: embedded in a directory, or a PostgreSQL server of the benchmark's
+//! own.
 
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
@@ -12,10 +13,10 @@ use tempfile::TempDir;
 /// The repository, from which scripts are run.
 pub(crate) const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// Which of the two.
+/// The kind of database.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, clap::ValueEnum)]
 pub(crate) enum Kind {
-    /// Embedded.
+    /// The embedded SQLite.
     Sqlite,
     /// A server of the benchmark's own, on its defaults.
     Postgres,
@@ -30,7 +31,7 @@ impl Kind {
     }
 }
 
-/// A database that is there.
+/// A database in use.
 pub(crate) enum Database {
     /// The service's data directory.
     Sqlite(PathBuf),
@@ -38,7 +39,7 @@ pub(crate) enum Database {
 }
 
 impl Database {
-    /// Makes one, or says where it will be made: `data`, on SQLite.
+    /// Makes a database, or on SQLite returns the directory `data` in which the service makes it.
     pub(crate) fn make(kind: Kind, data: PathBuf) -> Result<Self> {
         Ok(match kind {
             Kind::Sqlite => Self::Sqlite(data),
@@ -50,7 +51,7 @@ impl Database {
         matches!(self, Self::Sqlite(_))
     }
 
-    /// The key that tells the service.
+    /// Returns the key of the configuration that names the database.
     pub(crate) fn configuration(&self) -> String {
         match self {
             Self::Sqlite(data) => format!("data_dir = '{}'", data.display()),
@@ -58,20 +59,21 @@ impl Database {
         }
     }
 
-    /// Bytes that it takes on the disk.
+    /// Returns the bytes of the database on the disk.
     pub(crate) fn stored_bytes(&self) -> Result<u64> {
         match self {
             Self::Sqlite(data) => bytes_below(data),
-            // The log is recycled, and is no part of what is kept.
+            // The log is recycled, so it is no part of the data.
             Self::Postgres(postgres) => bytes_below(&postgres.dir.path().join("data/base")),
         }
     }
 
-    /// Bytes that each table takes with its indexes.
+    /// Returns the bytes of each table with its indexes.
     pub(crate) fn table_bytes(&self) -> Result<BTreeMap<String, u64>> {
         let sql = match self {
             Self::Sqlite(_) => {
-                // Page by page: what dbstat itself adds up was no number for a table of more than 2 GiB.
+                // The pages are summed here, because the sum of dbstat was wrong for a table of
+                // more than 2 GiB.
                 "select m.tbl_name, sum(s.pgsize) from dbstat s join sqlite_master m on m.name = s.name
                  group by m.tbl_name;"
             }
@@ -88,7 +90,7 @@ impl Database {
         Ok(tables)
     }
 
-    /// Bytes that PostgreSQL has written to its log so far.
+    /// Returns the bytes that PostgreSQL has written to its log so far.
     pub(crate) fn logged_bytes(&self) -> Result<u64> {
         match self {
             Self::Sqlite(_) => Ok(0),
@@ -99,7 +101,7 @@ impl Database {
         }
     }
 
-    /// The columns of each table.
+    /// Returns the columns of each table.
     pub(crate) fn columns(&self) -> Result<BTreeMap<String, Vec<String>>> {
         let sql = match self {
             Self::Sqlite(_) => {
@@ -122,7 +124,7 @@ impl Database {
         Ok(tables)
     }
 
-    /// Octets, as SQL writes them.
+    /// Returns octets as an SQL literal.
     pub(crate) fn octets(&self, octets: &[u8]) -> String {
         let hex = octets.iter().fold(String::new(), |mut hex, octet| {
             // Writing to a string does not fail.
@@ -135,7 +137,8 @@ impl Database {
         }
     }
 
-    /// Runs a script of SQL while the service is stopped; gives what it prints, columns apart by `|`.
+    /// Runs a script of SQL while the service is stopped. Returns its output, with `|` between
+    /// columns.
     pub(crate) fn run(&self, script: &str) -> Result<String> {
         let mut command = Command::new("bench/sql");
         command.current_dir(REPOSITORY);

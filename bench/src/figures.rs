@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The longest latency that is told apart from longer ones, microseconds.
+/// The longest latency that is distinguished from longer ones, microseconds.
 const LONGEST_US: u64 = 120_000_000;
 
-/// Named figures, and what did not add up.
+/// The figures of a run by name, and its faults.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures {
     values: BTreeMap<String, f64>,
@@ -17,7 +17,7 @@ pub(crate) struct Figures {
 }
 
 impl Figures {
-    /// A run that came to nothing.
+    /// Returns the figures of a run that failed.
     pub(crate) fn failed(error: &anyhow::Error) -> Self {
         Self {
             faults: vec![format!("{error:#}")],
@@ -26,17 +26,17 @@ impl Figures {
     }
 
     pub(crate) fn set(&mut self, name: &str, value: f64) {
-        // Four decimals are more than any figure here is good for, and keep the document readable.
+        // Four decimals exceed the precision of every figure, and keep the document readable.
         self.values
             .insert(name.to_owned(), (value * 1e4).round() / 1e4);
     }
 
-    /// `count` things in this time.
+    /// Sets the rate of `count` things in this time.
     pub(crate) fn rate(&mut self, name: &str, count: u64, time: Duration) {
         self.set(name, float(count) / time.as_secs_f64().max(1e-9));
     }
 
-    /// The median and the 99th percentile, in milliseconds.
+    /// Sets the median and the 99th percentile, in milliseconds.
     pub(crate) fn latency(&mut self, name: &str, latencies: &Latencies) {
         for (quantile, label) in [(0.5, "p50"), (0.99, "p99")] {
             let us = latencies.0.value_at_quantile(quantile);
@@ -44,7 +44,7 @@ impl Figures {
         }
     }
 
-    /// A count that has to be what it is.
+    /// Checks that a count has its expected value.
     pub(crate) fn expect(&mut self, what: &str, expected: u64, found: u64) {
         if found != expected {
             self.faults
@@ -73,7 +73,7 @@ impl Latencies {
     }
 
     pub(crate) fn join(&mut self, other: &Self) {
-        // Both have the same bounds, so there is nothing that does not fit.
+        // Both have the same bounds, so every value fits.
         let _ = self.0.add(&other.0);
     }
 
@@ -88,7 +88,7 @@ impl Latencies {
     }
 }
 
-/// A goal of the project: this figure at least, or at most; on SQLite, and on PostgreSQL.
+/// A goal of the project: a minimum or maximum of this figure, on SQLite and on PostgreSQL.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Goal {
     AtLeast(&'static str, f64, f64),
@@ -102,7 +102,7 @@ impl Goal {
         }
     }
 
-    /// The value that is asked for.
+    /// Returns the required value.
     pub(crate) const fn on(self, database: Kind) -> f64 {
         let (Self::AtLeast(_, sqlite, postgres) | Self::AtMost(_, sqlite, postgres)) = self;
         match database {
@@ -118,7 +118,7 @@ impl Goal {
         }
     }
 
-    /// How good a value is: 1 is just enough, more is better.
+    /// Returns how good a value is: 1 just meets the goal, and more is better.
     pub(crate) fn ratio(self, value: f64, database: Kind) -> f64 {
         match self {
             Self::AtLeast(..) => value / self.on(database),
@@ -142,7 +142,8 @@ impl Goal {
     }
 }
 
-/// The runs of one scenario as JSON: medians, goals, faults, and each run when there are several.
+/// Returns the runs of one scenario as JSON: medians, goals, faults, and each run if there are
+/// several.
 pub(crate) fn summary(runs: &[Figures], goals: &[Goal], database: Kind) -> Value {
     let medians = medians(runs);
     let judged: serde_json::Map<_, _> = goals
@@ -174,7 +175,7 @@ pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     f64::midpoint(values[lower], values[upper])
 }
 
-/// A count as a figure.
+/// Returns a count as a figure.
 #[expect(
     clippy::cast_precision_loss,
     reason = "what is counted here stays far below 2^53"

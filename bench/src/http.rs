@@ -1,15 +1,15 @@
-//! Just enough HTTP/1.1 for a client that must cost less than what it measures: one request at a time on a
-//! kept connection, and answers that tell their length.
+//! A minimal HTTP/1.1 client, which must cost less than the measured service. It sends one request
+//! at a time on a keep-alive connection. Answers must have a length.
 
 use anyhow::{Context, Result, bail};
 use std::net::SocketAddr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// An answer longer than this is a fault, not an answer.
+/// An answer longer than this is a fault.
 const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 
-/// A kept connection.
+/// A keep-alive connection.
 pub(crate) struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
@@ -23,7 +23,7 @@ pub(crate) struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    /// A header, by its name in lower case.
+    /// Returns a header by its name in lower case.
     pub(crate) fn header(&self, name: &[u8]) -> Option<&[u8]> {
         header(self.head, name)
     }
@@ -58,7 +58,7 @@ impl Connection {
         }
     }
 
-    /// The body of a GET that is answered 200.
+    /// Returns the body of a GET that is answered 200.
     pub(crate) async fn get(&mut self, path: &str) -> Result<String> {
         let request = format!("GET {path} HTTP/1.1\r\nHost: bench\r\n\r\n");
         let answer = self.ask(request.as_bytes()).await?;
@@ -69,14 +69,15 @@ impl Connection {
     }
 }
 
-/// Where a message ends in a buffer.
+/// The end of a message in a buffer.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Message {
     pub(crate) head: usize,
     pub(crate) length: usize,
 }
 
-/// The first whole message, or `None` when more is to come. A length that nobody tells is none.
+/// Finds the first whole message, or `None` while it is incomplete. A message without a length has
+/// no body.
 pub(crate) fn message(octets: &[u8]) -> Result<Option<Message>> {
     if octets.len() > MAX_ANSWER_BYTES {
         bail!("an HTTP message is longer than {MAX_ANSWER_BYTES} bytes");
@@ -103,7 +104,7 @@ fn header<'a>(head: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
         })
 }
 
-/// The number that these digits are.
+/// Returns the number that these digits form.
 pub(crate) fn digits(text: &[u8]) -> Option<u64> {
     text.iter().try_fold(0u64, |number, octet| {
         let digit = octet.is_ascii_digit().then(|| u64::from(octet - b'0'))?;

@@ -1,8 +1,8 @@
-//! Beside Kannel: the load of the scenario `single` on Ogene and on Kannel by turns, and how they compare.
+//! The comparison with Kannel: both run the load of the scenario `single`, by turns.
 //!
-//! Kannel is Debian's, with a configuration of ours: its spool on the disk, as many connections to the same SMSC
-//! with the same window, `dlr-url` to the same receiver. Its spool is not forced to the disk before it answers, and
-//! it keeps what it knows for receipts in memory.
+//! Kannel is Debian's, with our configuration. Its spool is on the disk. It has as many connections
+//! to the same SMSC, the same window, and a `dlr-url` to the same receiver. It does not sync the
+//! spool before it answers, and keeps its state of receipts in memory.
 
 mod boxes;
 
@@ -26,7 +26,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// How long a run may take.
+/// Maximum duration of a run.
 const TIMEOUT: Duration = Duration::from_mins(6);
 /// The compared figures: key, label, and `true` if more is better.
 const COMPARED: [(&str, &str, bool); 6] = [
@@ -38,7 +38,7 @@ const COMPARED: [(&str, &str, bool); 6] = [
     ("peak_mb", "peak memory, MB", false),
 ];
 
-/// Measures both, prints a table, and gives whether everything added up.
+/// Measures both and prints a table. Returns `true` if no check failed.
 pub(crate) async fn beside(setup: &Setup, plan: Plan, json: Option<&Path>) -> Result<bool> {
     install()?;
     let machine = describe(setup)?;
@@ -98,7 +98,7 @@ async fn measure(setup: &Setup) -> Result<Figures> {
     let callbacks = Callbacks::start()?;
     let boxes = Boxes::start(setup).await?;
     let request = Request::kannel(boxes::USER, &callbacks.url());
-    // Kept from the beginning: it is slow to let so many in once more.
+    // The connections are opened first, because Kannel accepts many new ones slowly.
     let mut streams = open(&[boxes.http], setup.connections).await?;
     closed_loop_on(&mut streams, &request, 0..WARM_UP, Duration::MAX).await?;
     callbacks.wait_for(WARM_UP, SETTLE_TIMEOUT).await?;
@@ -118,7 +118,7 @@ async fn measure(setup: &Setup) -> Result<Figures> {
     Ok(figures)
 }
 
-/// A table, and the ratios by name: above 1 is in favour of Ogene.
+/// Returns a table, and the ratios by name. A ratio above 1 favours Ogene.
 fn compare(ogene: &[Figures], kannel: &[Figures]) -> (String, Value) {
     let (ogene, kannel) = (medians(ogene), medians(kannel));
     let mut text = "| what | Ogene | Kannel | times better |\n|---|---:|---:|---:|\n".to_owned();

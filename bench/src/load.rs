@@ -1,4 +1,4 @@
-//! The customer: sends as fast as answers come (closed loop), or at set times whatever comes (open loop).
+//! The customer. It sends at the pace of the answers (closed loop) or at set times (open loop).
 
 use crate::figures::Latencies;
 use crate::http::Connection;
@@ -19,23 +19,23 @@ const RECIPIENT_DIGITS: usize = 13;
 pub(crate) const NUMBER_DIGITS: usize = 8;
 /// The text before the number in every message.
 pub(crate) const BEFORE_NUMBER: &str = "Your order ";
-/// Numbers from 0801 to 0809, which every number plan of the service knows as valid.
+/// Numbers from 0801 to 0809, which are valid in every number plan of the service.
 const NUMBERS: u64 = 90_000_000;
-/// Prime to [`NUMBERS`], so that prefixes are mixed and no number comes twice.
+/// A number prime to [`NUMBERS`], so that prefixes are mixed and no number repeats.
 const STEP: u64 = 61_803_399;
-/// Prime to any number of accounts, so that each has its turn.
+/// A number prime to any number of accounts, so that all of them take turns.
 const APART: u64 = 6_180_331;
 
 /// The pause after each connection that is opened, before anything is measured.
 const OPEN_INTERVAL: Duration = Duration::from_millis(4);
 
-/// A send request, whose recipients and number are filled in each time.
+/// A send request. Its recipients and its number are filled in for each send.
 #[derive(Clone)]
 pub(crate) struct Request {
     octets: Vec<u8>,
     recipients_at: usize,
     recipients: usize,
-    /// Where the first recipient stands once more.
+    /// The place where the first recipient is repeated.
     again_at: Option<usize>,
     number_at: usize,
     tokens: Arc<[String]>,
@@ -48,7 +48,7 @@ impl Request {
         Self::with(site, recipients, &callback.unwrap_or_default())
     }
 
-    /// A request that names its gateway.
+    /// Returns a request that names its gateway.
     pub(crate) fn over(site: &Site, gateway: &str, recipients: usize) -> Self {
         Self::with(site, recipients, &format!(r#","gateway":"{gateway}""#))
     }
@@ -83,15 +83,15 @@ impl Request {
         }
     }
 
-    /// The same send to one recipient, as Kannel is asked: to its `sendsms`, with a `dlr-url` that names the
-    /// recipient.
+    /// Returns the same send to one recipient for Kannel: to its `sendsms`, with a `dlr-url` that
+    /// names the recipient.
     pub(crate) fn kannel(user: &str, callback_url: &str) -> Self {
         let recipient = "0".repeat(RECIPIENT_DIGITS);
         let number = "0".repeat(NUMBER_DIGITS);
         let encoded = callback_url.replace(':', "%3A").replace('/', "%2F");
         let before_to = format!("GET /cgi-bin/sendsms?{user}&from={SENDER_ID}&to=");
         let before_number = format!("&text={}", BEFORE_NUMBER.replace(' ', "+"));
-        // Only final states are asked for; %d is the state.
+        // The mask asks for final states only, and %d is the state.
         let before_again = format!(
             "+is+on+its+way.+Thank+you+for+shopping+with+Ada+Foods.&dlr-mask=3&dlr-url={encoded}%3Fstatus%3D%25d%26recipient%3D"
         );
@@ -117,12 +117,13 @@ impl Request {
         }
     }
 
-    /// The request of this number: no two have a recipient in common. Accounts take turns, those that are made one after the
-    /// other far apart, as they do not lie together where customers send as they like.
+    /// Writes the request of this number. No two requests share a recipient. Accounts take turns in
+    /// an order that mixes them, because the accounts of customers who send together have unrelated
+    /// ids.
     pub(crate) fn fill(&mut self, number: u64) -> &[u8] {
         let accounts = self.tokens.len() as u64;
         if accounts > 1 {
-            // Below the length, so it fits.
+            // The value is below the length, so it fits.
             let turn = usize::try_from(number.wrapping_mul(APART) % accounts).unwrap_or(0);
             let token = self.tokens[turn].as_bytes();
             self.octets[self.token_at..][..token.len()].copy_from_slice(token);
@@ -157,15 +158,15 @@ pub(crate) struct Load {
     pub(crate) time: Duration,
     pub(crate) accepted: u64,
     pub(crate) latencies: Latencies,
-    /// How late requests were sent, in an open loop.
+    /// The delays of requests behind their times, in an open loop.
     pub(crate) lateness: Latencies,
-    /// When each request was due, and when its 200 was here, by its number.
+    /// The due time of each request, and the arrival of its 200, by its number.
     pub(crate) moments: Vec<Moments>,
-    /// The first answer that accepted nothing.
+    /// The first answer that is no acceptance.
     pub(crate) refusal: Option<String>,
 }
 
-/// When a request was due, and when it was known to be accepted.
+/// The due time of a request, and the arrival of its acceptance.
 #[derive(Clone, Copy)]
 pub(crate) struct Moments {
     pub(crate) number: u64,
@@ -188,7 +189,7 @@ impl Load {
 
     async fn send(&mut self, to: &mut Connection, octets: &[u8]) -> Result<bool> {
         let answer = to.ask(octets).await?;
-        // 202 is how Kannel says it.
+        // Kannel answers 202.
         let accepted = matches!(answer.status, 200 | 202);
         if accepted {
             self.accepted += 1;
@@ -216,8 +217,9 @@ impl Load {
     }
 }
 
-/// Sends the requests of these numbers on so many connections, to the nodes in turns, each the next one when it has its answer. Ends
-/// early, without a fault, when the time is over.
+/// Sends the requests of these numbers on so many connections, to the nodes in turns. Each
+/// connection sends the next one after its answer. The load ends early, without a fault, when the
+/// time is over.
 pub(crate) async fn closed_loop(
     addresses: &[SocketAddr],
     request: &Request,
@@ -229,7 +231,7 @@ pub(crate) async fn closed_loop(
     closed_loop_on(&mut streams, request, numbers, time).await
 }
 
-/// The same on connections that are there, and stay.
+/// Sends the requests on connections that are open, and stay open.
 pub(crate) async fn closed_loop_on(
     streams: &mut Vec<Connection>,
     request: &Request,
@@ -264,7 +266,7 @@ pub(crate) async fn closed_loop_on(
     all.checked()
 }
 
-/// Sends so many requests, one each `every`; latencies count from when a request was due.
+/// Sends so many requests, one each `every`. A latency begins at the due time of its request.
 pub(crate) async fn open_loop(
     addresses: &[SocketAddr],
     request: &Request,
@@ -301,8 +303,8 @@ pub(crate) async fn open_loop(
     gather(began, senders).await
 }
 
-/// Opens so many connections, one after the other: some servers have room for few that knock at once, and whoever
-/// finds none knocks again a second later.
+/// Opens so many connections, one after the other. Some servers have a short queue of new
+/// connections, and a client that finds it full waits a second.
 pub(crate) async fn open(addresses: &[SocketAddr], connections: usize) -> Result<Vec<Connection>> {
     let mut streams = Vec::with_capacity(connections);
     for &address in addresses.iter().cycle().take(connections) {
@@ -320,8 +322,8 @@ async fn gather(began: Instant, mut senders: JoinSet<Result<Load>>) -> Result<Lo
     all.checked()
 }
 
-/// Gives each number when it is due. A thread of its own, because timers of the runtime are a millisecond
-/// coarse, which is as long as what is measured.
+/// Returns each number at its due time. It has a thread of its own, because the runtime's timers
+/// have a resolution of a millisecond, and latencies are as short as that.
 pub(crate) fn pace(
     began: Instant,
     every: Duration,
@@ -329,7 +331,7 @@ pub(crate) fn pace(
 ) -> mpsc::UnboundedReceiver<(u64, Instant)> {
     let (dues, receiver) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
-        // Nobody ever sends here: waiting on it is a precise sleep.
+        // Nothing is sent to this socket: a wait on it is a precise sleep.
         let (_silent, nothing) = channel::<()>();
         let mut due = began;
         for number in numbers {

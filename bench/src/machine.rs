@@ -1,4 +1,4 @@
-//! Where the figures come from: processor, kernel, disk and commit.
+//! The machine of a measurement: processor, kernel, disk and commit.
 
 use crate::figures::{Figures, Latencies};
 use anyhow::Result;
@@ -9,12 +9,12 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The probe of the disk: so many appends, or this long.
+/// The probe of the disk ends after so many appends, or after this time.
 const SYNCS: u64 = 300;
 const SYNC_TIME: Duration = Duration::from_secs(2);
 const SYNC_BYTES: usize = 4096;
 
-/// This machine, the disk under `dir`, and the commit that is built.
+/// Returns this machine, the disk under `dir`, and the commit that is built.
 pub(crate) fn describe(dir: &Path) -> Result<Value> {
     let cores = std::thread::available_parallelism()?.get();
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
@@ -39,7 +39,7 @@ pub(crate) fn describe(dir: &Path) -> Result<Value> {
     }))
 }
 
-/// How the processors of this machine were used since it began, in its own ticks (proc(5), `/proc/stat`).
+/// The use of this machine's processors since its start, in its own ticks (proc(5), `/proc/stat`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Processors {
     used: f64,
@@ -63,15 +63,15 @@ impl Processors {
         }
     }
 
-    /// Returns the steal time as a share of the time that was wanted. Latencies are not ours alone
-    /// where this is more than a few hundredths.
+    /// Returns the steal time as a share of the wanted time. Above a few hundredths, latencies are
+    /// not those of the service alone.
     pub(crate) fn stolen_since(&self, then: &Self) -> f64 {
         let (used, stolen) = (self.used - then.used, self.stolen - then.stolen);
         stolen / (used + stolen).max(1.0)
     }
 }
 
-/// The time since 1970.
+/// Returns the time since 1970.
 #[expect(
     clippy::disallowed_methods,
     reason = "the benchmark has no clock to be given"
@@ -99,7 +99,7 @@ fn commit() -> Option<String> {
     })
 }
 
-/// How fast the disk keeps what is appended: `fdatasync` after each 4 KiB.
+/// Measures how fast the disk syncs appends: `fdatasync` after each 4 KiB.
 fn probe(dir: &Path) -> Result<Value> {
     let mut file = File::create(dir.join("fsync-probe"))?;
     let page = [b'x'; SYNC_BYTES];

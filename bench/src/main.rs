@@ -1,16 +1,17 @@
-//! The benchmark: measures a release binary of `ogene` in a process of its own, on durable defaults, with
-//! `ogene smsc` and a callback receiver on the same cores. Prints one JSON document, or a table; see
-//! docs/performance/method.md.
+//! The benchmark. It measures a release binary of `ogene`, which runs in a process of its own with
+//! durable defaults. `ogene smsc` and a callback receiver use the same cores. The benchmark prints
+//! one JSON document or a table. See docs/performance/method.md.
 //!
 //! | part | file |
 //! |---|---|
 //! | the measurements and their checks | `scenario`, one file each |
-//! | how much is measured; runs and their document; the table of all goals; beside Kannel | `plan`, `measure`, `table`, `kannel` |
-//! | the service, its carrier and its customer, set up and taken down | `site`, `database`, `process`, `quota` |
-//! | what takes too long to bring about by sending | `copies` |
+//! | the size of a measurement, and its runs | `plan`, `measure` |
+//! | the table of all goals, the comparison with Kannel | `table`, `kannel` |
+//! | the measured service, its carrier and its customer | `site`, `database`, `process`, `quota` |
+//! | large databases, copied by SQL | `copies` |
 //! | the customer's side: sends, callbacks | `load`, `http`, `callbacks` |
-//! | the wire to the carrier, watched | `tap` |
-//! | figures, goals, medians; where they were measured | `figures`, `machine` |
+//! | the proxy before the carrier | `tap` |
+//! | figures, goals, medians, and the machine | `figures`, `machine` |
 
 mod callbacks;
 mod copies;
@@ -40,90 +41,93 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// How often what compares and judges is run.
-const SEVERAL_RUNS: u32 = 5;
+/// Default number of runs of a comparison.
+const COMPARISON_RUNS: u32 = 5;
 
-/// Measures ogene: prints JSON on standard output, and how it goes on standard error.
+/// Measures ogene. The figures are JSON on standard output, and the progress is on standard error.
 ///
-/// Exits with 1 when anything was lost, sent twice or charged wrongly; a goal that is missed is only shown.
+/// The exit code is 1 if a message was lost, sent twice or charged wrongly. A missed goal is only
+/// shown.
 #[derive(Debug, Parser)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Example: cargo run --release -p bench -- single bulk --runs 3")]
 struct Options {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The scenarios to measure [default: everything]
+    /// Scenarios to measure [default: all]
     scenarios: Vec<Scenario>,
-    /// Where everything is kept
+    /// Database of the service
     #[arg(long, value_enum, default_value = "sqlite")]
     database: Kind,
     #[command(flatten)]
-    conduct: Conduct,
+    run: RunOptions,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Everything, on SQLite and on PostgreSQL, as one table with its goals
+    /// Measure all scenarios on SQLite and on PostgreSQL, and write one table with the goals
     Table {
         #[command(flatten)]
-        conduct: Conduct,
+        run: RunOptions,
         #[command(flatten)]
         target: table::Target,
     },
-    /// The scenario `single` and the same load on Kannel, by turns: rates, CPU, ratios
+    /// Compare the scenario `single` with the same load on Kannel, by turns: rates, CPU, ratios
     Kannel {
-        /// Where ogene keeps everything
+        /// Database of the service
         #[arg(long, value_enum, default_value = "sqlite")]
         database: Kind,
-        /// A file for all figures, as JSON
+        /// File for all figures, as JSON
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
         #[command(flatten)]
-        conduct: Conduct,
+        run: RunOptions,
     },
 }
 
-/// How it is measured, whatever it is.
+/// The options of a run, for every command.
 #[derive(Debug, Args)]
-struct Conduct {
-    /// A tenth of the load, once
+struct RunOptions {
+    /// Run a tenth of the load, once
     #[arg(long)]
     quick: bool,
-    /// How often each is run; the figures are medians [default: 1; of `table` and `kannel` 5, or 1 if quick]
+    /// Number of runs, of which the figures are medians [default: 1; for `table` and `kannel` 5, or
+    /// 1 with --quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     runs: Option<u32>,
-    /// A release binary of ogene [default: built by cargo]
+    /// Release binary of ogene [default: cargo builds it]
     #[arg(long, value_name = "PATH")]
     ogene: Option<PathBuf>,
     /// Processes of the service that share the database
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4))]
     nodes: u32,
-    /// Cores that each process of the service may use, as 0.25, while the load has all; needs root [default: all]
+    /// Cores that each process of the service may use, such as 0.25. The load has all cores. This
+    /// option needs root [default: all]
     #[arg(long, value_name = "N", value_parser = cores)]
     cores: Option<f64>,
     /// HTTP connections that send single messages
     #[arg(long, default_value_t = 256, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
     connections: u16,
-    /// Connections to the carrier
+    /// SMPP connections to the carrier
     #[arg(long, default_value_t = 8, value_name = "N")]
     binds: u32,
-    /// Submits without a response on each of them
+    /// In-flight window of each SMPP connection, in submits
     #[arg(long, default_value_t = 1_000, value_name = "N")]
     window: u32,
-    /// How long after its response the SMSC sends a receipt
+    /// Time between a response of the SMSC and its receipt
     #[arg(long, default_value = "200ms", value_name = "TIME")]
     receipt_delay: String,
-    /// Messages in the scenario `single` and beside Kannel, a tenth of them if quick
+    /// Messages of the scenario `single` and of `kannel`; a tenth of them with --quick
     #[arg(long, default_value_t = 50_000, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u64).range(1_000..=9_000_000))]
     messages: u64,
-    /// Settled messages in the scenario `stored`, a tenth of them if quick
+    /// Settled messages of the scenario `stored`; a tenth of them with --quick
     #[arg(long, default_value_t = 10_000_000, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u64).range(100_000..=90_000_000))]
     stored: u64,
 }
 
-/// Less than a tenth is less than the service needs to stay connected.
+/// Parses a number of cores. With less than a tenth, the service could not stay connected.
 fn cores(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(cores) if (0.1..=64.0).contains(&cores) => Ok(cores),
@@ -143,7 +147,7 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> Result<bool> {
-    // One thread: the load must not take the cores from what it measures.
+    // The load has one thread, so that it leaves cores to the measured service.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -152,7 +156,7 @@ fn run(options: &Options) -> Result<bool> {
         let mut terminate = signal(SignalKind::terminate())?;
         tokio::select! {
             clean = choose(options) => clean,
-            // The run is dropped, and with it every child and every file.
+            // The run is dropped, and all its processes and files with it.
             _ = interrupt.recv() => bail!("interrupted"),
             _ = terminate.recv() => bail!("interrupted"),
         }
@@ -162,33 +166,33 @@ fn run(options: &Options) -> Result<bool> {
 async fn choose(options: &Options) -> Result<bool> {
     match &options.command {
         None => {
-            let conduct = &options.conduct;
-            let setup = conduct.setup(options.database)?;
+            let run = &options.run;
+            let setup = run.setup(options.database)?;
             let scenarios = match options.scenarios.as_slice() {
                 [] => Scenario::value_variants(),
                 named => named,
             };
-            measure::some(&setup, scenarios, conduct.plan(1)).await
+            measure::some(&setup, scenarios, run.plan(1)).await
         }
-        Some(Command::Table { conduct, target }) => {
-            let plan = conduct.plan(conduct.usual_runs());
-            table::all(&conduct.setup(Kind::Postgres)?, plan, target).await
+        Some(Command::Table { run, target }) => {
+            let plan = run.plan(run.usual_runs());
+            table::all(&run.setup(Kind::Postgres)?, plan, target).await
         }
         Some(Command::Kannel {
             database,
             json,
-            conduct,
+            run,
         }) => {
-            let plan = conduct.plan(conduct.usual_runs());
-            kannel::beside(&conduct.setup(*database)?, plan, json.as_deref()).await
+            let plan = run.plan(run.usual_runs());
+            kannel::beside(&run.setup(*database)?, plan, json.as_deref()).await
         }
     }
 }
 
-impl Conduct {
+impl RunOptions {
     /// Returns the number of runs of scenarios that compare.
     fn usual_runs(&self) -> u32 {
-        if self.quick { 1 } else { SEVERAL_RUNS }
+        if self.quick { 1 } else { COMPARISON_RUNS }
     }
 
     fn plan(&self, usual_runs: u32) -> Plan {
@@ -204,7 +208,7 @@ impl Conduct {
             bail!("several nodes need a database that they can share: --database postgres");
         }
         let ogene = site::binary(self.ogene.as_deref())?;
-        // The benchmark itself lies in target/release, so this is on the disk of the repository.
+        // The benchmark itself is in target/release, so this is on the disk of the repository.
         let own = std::env::current_exe()?;
         let target = own.ancestors().nth(2).context("no target directory")?;
         Ok(Setup {

@@ -1,4 +1,4 @@
-//! Runs scenarios, and what becomes of their figures: a document.
+//! The runs of scenarios, and the document of their figures.
 
 use crate::figures::{self, Figures};
 use crate::machine::{self, Processors};
@@ -12,7 +12,7 @@ use std::io::{self, Write};
 /// The runs of each scenario.
 pub(crate) type Results = Vec<(Scenario, Vec<Figures>)>;
 
-/// Measures some of it on one database, and prints the document; gives whether everything added up.
+/// Measures scenarios on one database and prints the document. Returns `true` if no check failed.
 pub(crate) async fn some(setup: &Setup, scenarios: &[Scenario], plan: Plan) -> Result<bool> {
     let machine = describe(setup)?;
     let results = run_all(setup, scenarios, plan).await;
@@ -27,7 +27,7 @@ pub(crate) async fn some(setup: &Setup, scenarios: &[Scenario], plan: Plan) -> R
     Ok(clean)
 }
 
-/// The machine and the disk that is measured on.
+/// The machine and the disk of the measurement.
 pub(crate) fn describe(setup: &Setup) -> Result<Value> {
     let scratch = tempfile::tempdir_in(&setup.target)?;
     machine::describe(scratch.path())
@@ -38,7 +38,7 @@ pub(crate) fn are_clean(results: &Results) -> bool {
     runs.all(|run| run.faults().is_empty())
 }
 
-/// Medians, goals and faults of each.
+/// Medians, goals and faults of each scenario.
 pub(crate) fn summaries(setup: &Setup, results: &Results) -> Map<String, Value> {
     results
         .iter()
@@ -66,8 +66,8 @@ pub(crate) fn configuration(setup: &Setup, plan: Plan) -> Value {
     })
 }
 
-/// Runs take turns, so that a machine that slows down slows all scenarios alike. A run that fails is a fault, and
-/// the others go on.
+/// The runs of all scenarios take turns, so that a machine that slows down slows all of them alike.
+/// A run that fails is a fault, and the others go on.
 pub(crate) async fn run_all(setup: &Setup, scenarios: &[Scenario], plan: Plan) -> Results {
     let mut results: Vec<_> = scenarios.iter().map(|&it| (it, Vec::new())).collect();
     for run in 1..=plan.runs {
@@ -95,6 +95,6 @@ pub(crate) async fn run_all(setup: &Setup, scenarios: &[Scenario], plan: Plan) -
 }
 
 pub(crate) fn progress(line: &str) {
-    // A standard error that is gone is no reason to stop measuring.
+    // A closed standard error does not stop the measurement.
     let _ = writeln!(io::stderr(), "{line}");
 }

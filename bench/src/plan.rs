@@ -1,4 +1,4 @@
-//! How much a command measures.
+//! The size of a measurement.
 
 /// The amount of each load, and the number of its runs.
 #[derive(Clone, Copy, Debug)]

@@ -1,4 +1,5 @@
-//! A child process: started with its output in files, watched through `/proc`, and never left behind.
+//! A child process. Its output is in files, `/proc` shows its usage, and it ends with the
+//! benchmark.
 
 use anyhow::{Context, Result, bail};
 use std::fs::{self, File};
@@ -8,14 +9,14 @@ use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long a child may take to end after SIGTERM.
+/// Time that a child may take to end after SIGTERM.
 const STOP_TIMEOUT: Duration = Duration::from_secs(12);
-/// How often a condition is looked at.
+/// Interval at which a condition is checked.
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);
-/// Linux counts CPU time in hundredths of a second, whatever its own clock.
+/// Linux counts CPU time in hundredths of a second, whatever the clock of its kernel.
 const TICKS_PER_S: f64 = 100.0;
 
-/// Killed when it is dropped.
+/// A child process that is killed when it is dropped.
 pub(crate) struct Process {
     child: Child,
     name: &'static str,
@@ -33,7 +34,7 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// Adds what another process used.
+    /// Adds the usage of another process.
     pub(crate) fn add(&mut self, other: Self) {
         self.cpu_s += other.cpu_s;
         self.resident_bytes += other.resident_bytes;
@@ -67,14 +68,14 @@ impl Process {
         fs::read_to_string(&self.errors).unwrap_or_default()
     }
 
-    /// The end of it, the latest line first.
+    /// Returns the last lines of its standard error, the latest first.
     pub(crate) fn last_lines(&self) -> String {
         let log = self.log();
         let last: Vec<_> = log.lines().rev().take(5).collect();
         last.join(" | ")
     }
 
-    /// Fails when the process has ended, with the end of its log.
+    /// Fails if the process has ended, with the end of its log.
     pub(crate) fn check(&mut self) -> Result<()> {
         if let Some(status) = self.child.try_wait()? {
             bail!("{} ended with {status}: {}", self.name, self.last_lines());
@@ -82,7 +83,7 @@ impl Process {
         Ok(())
     }
 
-    /// SIGTERM; what it wrote on standard output until it ended, and how long that took.
+    /// Sends SIGTERM. Returns the standard output, and the time until the end of the process.
     pub(crate) async fn stop(mut self) -> Result<(String, Duration)> {
         let asked = Instant::now();
         let pid = self.child.id().to_string();
@@ -102,7 +103,7 @@ impl Process {
         Ok((fs::read_to_string(&self.output)?, asked.elapsed()))
     }
 
-    /// SIGKILL.
+    /// Sends SIGKILL.
     pub(crate) fn kill(mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;
@@ -153,7 +154,7 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
         .map(str::trim)
 }
 
-/// Waits until a condition holds; gives the time that took.
+/// Waits until a condition holds. Returns the time of the wait.
 pub(crate) async fn until(timeout: Duration, mut holds: impl FnMut() -> bool) -> Result<Duration> {
     let began = Instant::now();
     while !holds() {

@@ -1,5 +1,5 @@
-//! Part of the processor time for the service alone, as a container is given: with less than the load has, far more
-//! can be offered than is sustained.
+//! A quota of processor time for the service alone, such as a container has. A load with more cores
+//! can offer far more than the service sustains.
 
 use anyhow::{Context, Result};
 use std::ffi::OsStr;
@@ -8,22 +8,24 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Where Linux has its control groups, one tree (version 2) or one for each resource (version 1).
+/// The directories of Linux's control groups: one tree (version 2), or one for each resource
+/// (version 1).
 const GROUPS: &str = "/sys/fs/cgroup";
 const GROUPS_V1: &str = "/sys/fs/cgroup/cpu";
-/// Microseconds: short, so that waiting for the next one is not most of what an answer takes.
+/// The period in microseconds. It is short, so that the wait for the next one is a small part of a
+/// latency.
 const PERIOD: f64 = 10_000.0;
 
-/// Several may be made by one process, at once.
+/// Number of groups so far, because a process may make several at once.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// A control group, removed when it is dropped: after the processes in it.
+/// A control group. It is removed when it is dropped, after the processes in it.
 pub(crate) struct Quota {
     dir: PathBuf,
 }
 
 impl Quota {
-    /// For `cores`, such as 0.25. Needs root.
+    /// Makes a group for `cores`, such as 0.25. This needs root.
     pub(crate) fn make(cores: f64) -> Result<Self> {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
         let name = format!("ogene-bench-{}-{number}", std::process::id());
@@ -50,7 +52,8 @@ impl Quota {
         })
     }
 
-    /// A command that joins the group, then becomes `program`, which so counts its cores as it will have them.
+    /// Returns a command that joins the group and then becomes `program`, which so counts the cores
+    /// of its quota.
     pub(crate) fn command(&self, program: &OsStr) -> Command {
         let mut command = Command::new("sh");
         let join = "echo $$ > \"$1\" && shift && exec \"$@\"";
@@ -62,7 +65,7 @@ impl Quota {
 
 impl Drop for Quota {
     fn drop(&mut self) {
-        // Best effort: an empty group takes no time from anybody.
+        // A failure is ignored: an empty group takes no time from other processes.
         let _ = fs::remove_dir(&self.dir);
     }
 }

@@ -1,4 +1,5 @@
-//! The scenarios, one per file: each prepares a site of its own, measures it, and checks that nothing was lost.
+//! The scenarios, one in each file. Each prepares a site of its own, measures it, and checks that
+//! nothing was lost.
 
 mod accept;
 mod accounts;
@@ -27,40 +28,40 @@ use anyhow::{Context, Result};
 use clap::ValueEnum;
 use std::time::Duration;
 
-/// How long a scenario may take in all, and one for which millions of rows are made first.
+/// Maximum duration of a scenario, and of one that first makes millions of rows.
 const TIMEOUT: Duration = Duration::from_mins(6);
 const LONG_TIMEOUT: Duration = Duration::from_hours(1);
 
 /// A scenario of the benchmark.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub(crate) enum Scenario {
-    /// One recipient per request on many connections, receipts and callbacks on
+    /// One recipient a request over many connections, up to the callback
     Single,
     /// Disk space of a single message, over half a million of them
     Disk,
-    /// 1,000 recipients per request, receipts on
+    /// 1,000 recipients a request, up to the receipt
     Bulk,
     /// Latency at a set pace: until a send is accepted, and until it is submitted
     Latency,
-    /// Many recipients queued while the SMSC is away, then a crash and a start
+    /// Many recipients queued while the SMSC is down, then a crash and a start
     Queued,
-    /// Accepts alone, the SMSC away
+    /// Accepts alone, while the SMSC is down
     Accept,
     /// One request of 100,000 recipients
     Large,
-    /// The rate of single messages with millions of settled ones stored, beside that without
+    /// Rate of single messages with millions of settled ones stored, beside the rate without them
     Stored,
-    /// Pages of a large report while others send
+    /// Pages of a large report while other customers send
     Reports,
-    /// An SMSC 50 ms away, one bind, a window of 100
+    /// An SMSC 50 ms away: one bind, a window of 100
     Distant,
     /// One-time passwords while a campaign is queued
     Overtake,
-    /// The rate to a receiver that is well, beside 1,000 dead ones
+    /// Rate to a healthy receiver beside 1,000 dead ones
     DeadReceivers,
-    /// Ten times the sustained rate for a minute, and how soon all is well again
+    /// Ten times the sustained rate for a minute, and the time of the recovery
     Overload,
-    /// The same of campaigns
+    /// The scenario `overload` with campaigns
     OverloadCampaigns,
     /// Cost of a message with more accounts
     Accounts,
@@ -70,11 +71,11 @@ pub(crate) enum Scenario {
     Backlog,
     /// Cost of a message with more carriers
     Carriers,
-    /// Reading and writing a `submit_sm` of 200 octets
+    /// Decoding and encoding of a `submit_sm` of 200 octets
     Codec,
 }
 
-/// How much what a message costs may differ between the first point of a curve and the last.
+/// Maximum ratio of the cost of a message at the last point of a curve to that at the first.
 const GROWTH: f64 = 1.1;
 
 impl Scenario {
@@ -132,7 +133,8 @@ impl Scenario {
         }
     }
 
-    /// How often it is run when `runs` are asked for: what makes millions of rows first measures often itself.
+    /// Returns the number of runs, of `runs` asked for. A scenario that first makes millions of
+    /// rows measures several times in one run.
     pub(crate) const fn turns(self, runs: u32) -> u32 {
         match self {
             Self::Stored | Self::OverloadCampaigns => 1,
@@ -140,7 +142,7 @@ impl Scenario {
         }
     }
 
-    /// Runs it once.
+    /// Runs the scenario once.
     pub(crate) async fn run(self, setup: &Setup, Plan { quick, runs }: Plan) -> Result<Figures> {
         let run = async {
             match self {

@@ -1,4 +1,5 @@
-//! The measured site: the service, its carrier, and one customer, in a directory that goes with it.
+//! The measured site: the service, its carrier and one customer, in a directory that is removed
+//! with it.
 
 mod configuration;
 mod setup;
@@ -19,42 +20,43 @@ use std::process::Command;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// How long a process may take until it takes connections.
+/// Time that a process may take until it accepts connections.
 pub(crate) const START_TIMEOUT: Duration = Duration::from_secs(30);
-/// How often `/metrics` is read while something is waited for: often enough for a figure, seldom enough to
-/// cost the service nothing.
+/// Interval at which `/metrics` is read during a wait. It is short enough for a figure, and long
+/// enough to cost the service nothing.
 const METRICS_INTERVAL: Duration = Duration::from_millis(25);
 /// The names of the processes of the service.
 pub(crate) const NODES: [&str; 4] = ["serve", "serve-2", "serve-3", "serve-4"];
-/// Naira, enough for every scenario.
+/// Credit in naira, which is enough for every scenario.
 const CREDIT: &str = "900000000.00";
 /// The sender ID of every message.
 pub(crate) const SENDER_ID: &str = "AdaFoods";
 
-/// One customer's service, and how to reach it.
+/// The service of one customer, with its addresses.
 pub(crate) struct Site {
     services: Vec<Process>,
     /// The quota of each node, if its cores are limited.
     quotas: Vec<Quota>,
     smsc: Option<Process>,
     pub(crate) database: Database,
-    /// Removed after the processes are gone: fields are dropped in this order.
+    /// The directory is removed after the processes are gone, because fields are dropped in this
+    /// order.
     dir: TempDir,
     setup: Setup,
-    /// Where the API of each node listens.
+    /// The address of the API of each node.
     pub(crate) http: Vec<SocketAddr>,
-    /// Where the service looks for its carrier.
+    /// The address at which the service expects its carrier.
     pub(crate) carrier: SocketAddr,
     /// The customer.
     pub(crate) account: String,
-    /// The tokens that requests come with, by turns: the customer's, and those of other accounts.
+    /// The tokens of requests, by turns: the customer's, and those of other accounts.
     pub(crate) tokens: Vec<String>,
     empty_bytes: u64,
     logged_before: u64,
 }
 
 impl Site {
-    /// Writes the configuration and makes the customer. Nothing runs yet.
+    /// Writes the configuration and makes the customer. No process runs yet.
     pub(crate) fn prepare(setup: &Setup) -> Result<Self> {
         let dir = tempfile::Builder::new()
             .prefix("bench-")
@@ -90,7 +92,7 @@ impl Site {
         Ok(fs::write(self.dir.path().join("ogene.toml"), text)?)
     }
 
-    /// Takes the limit off the carrier; for the next start.
+    /// Removes the limit of the carrier from the next start on.
     pub(crate) fn unlimit(&mut self) -> Result<()> {
         self.setup.max_per_second = None;
         self.configure()
@@ -120,13 +122,13 @@ impl Site {
         Ok(())
     }
 
-    /// Makes an account, and gives its id.
+    /// Makes an account. Returns its id.
     pub(crate) fn make_account(&self, name: &str, email: &str) -> Result<String> {
         let create = ["account", "create", "--name", name, "--email", email];
         text(&self.ogene(&create)?, "user_id")
     }
 
-    /// Runs a command of `ogene` and gives its JSON.
+    /// Runs a command of `ogene`. Returns its JSON.
     pub(crate) fn ogene(&self, arguments: &[&str]) -> Result<Value> {
         let output = self.command(None).args(arguments).output()?;
         if !output.status.success() {
@@ -147,7 +149,8 @@ impl Site {
         command
     }
 
-    /// Starts `ogene serve`, as many as there are nodes; gives the time until `/readyz` of all answered 200.
+    /// Starts `ogene serve`, once for each node. Returns the time until `/readyz` of all nodes
+    /// answered 200.
     pub(crate) async fn start_service(&mut self) -> Result<Duration> {
         let began = tokio::time::Instant::now();
         for (node, (name, http)) in NODES.iter().zip(&self.http).enumerate() {
@@ -168,29 +171,29 @@ impl Site {
         Ok(began.elapsed())
     }
 
-    /// Starts `ogene smsc` where the service looks for it, or elsewhere.
+    /// Starts `ogene smsc` at the address of the carrier, or at another one.
     pub(crate) async fn start_smsc(&mut self, address: SocketAddr) -> Result<()> {
         let smsc = start_smsc(&self.setup, address, self.dir.path()).await?;
         self.smsc = Some(smsc);
         Ok(())
     }
 
-    /// Starts both and waits until all binds are up.
+    /// Starts service and SMSC, and waits until all connections are bound.
     pub(crate) async fn start(&mut self) -> Result<()> {
         self.start_smsc(self.carrier).await?;
         self.start_service().await?;
         self.wait_until_bound().await
     }
 
-    /// Waits until all binds are up.
+    /// Waits until all connections are bound.
     pub(crate) async fn wait_until_bound(&self) -> Result<()> {
         let binds = u64::from(self.setup.binds) * self.setup.carriers as u64;
         self.wait_for("ogene_binds", binds, START_TIMEOUT).await?;
         Ok(())
     }
 
-    /// Waits until a metric, summed over its labels and over the nodes, reaches a value, and gives what it is
-    /// then.
+    /// Waits until a metric, summed over its labels and over the nodes, reaches a value. Returns
+    /// its value then.
     pub(crate) async fn wait_for(
         &self,
         metric: &str,
@@ -222,11 +225,12 @@ impl Site {
         }
     }
 
-    /// Waits until the SMSC has sent so many receipts, and has an answer to each.
+    /// Waits until the SMSC has sent so many receipts, and has a response to each.
     pub(crate) async fn wait_until_answered(&self, receipts: u64, timeout: Duration) -> Result<()> {
         let smsc = self.smsc.as_ref().context("the SMSC runs")?;
         let answered = || {
-            // It shows its figures once a second; the last line is the newest, and may be half written.
+            // The SMSC prints its figures once a second. The last line is the newest, and may be
+            // incomplete.
             let log = smsc.log();
             log.lines()
                 .rev()
@@ -248,12 +252,12 @@ impl Site {
         Ok(all)
     }
 
-    /// SIGKILL.
+    /// Kills the nodes (SIGKILL).
     pub(crate) fn kill_service(&mut self) -> Result<()> {
         self.services.drain(..).try_for_each(Process::kill)
     }
 
-    /// Asks the service to stop, and gives the time that took.
+    /// Stops the service. Returns the time until it ended.
     pub(crate) async fn stop_service(&mut self) -> Result<Duration> {
         let mut longest = Duration::ZERO;
         for service in self.services.drain(..) {
@@ -262,26 +266,26 @@ impl Site {
         Ok(longest)
     }
 
-    /// Stops the simulator and gives what it counted.
+    /// Stops the simulator. Returns its counts.
     pub(crate) async fn stop_smsc(&mut self) -> Result<Value> {
         let smsc = self.smsc.take().context("the SMSC runs")?;
         Ok(serde_json::from_str(&smsc.stop().await?.0)?)
     }
 
-    /// Bytes that PostgreSQL has written to its log since the customer was made.
+    /// Returns the bytes that PostgreSQL has written to its log since the customer was made.
     pub(crate) fn logged_bytes(&self) -> Result<u64> {
         let bytes = self.database.logged_bytes()?;
         Ok(bytes.saturating_sub(self.logged_before))
     }
 
-    /// Bytes that the database has grown by since the customer was made.
+    /// Returns the growth of the database in bytes since the customer was made.
     pub(crate) fn stored_bytes(&self) -> Result<u64> {
         let bytes = self.database.stored_bytes()?;
         Ok(bytes.saturating_sub(self.empty_bytes))
     }
 }
 
-/// Starts `ogene smsc`, and waits until it takes connections.
+/// Starts `ogene smsc`, and waits until it accepts connections.
 pub(crate) async fn start_smsc(setup: &Setup, address: SocketAddr, dir: &Path) -> Result<Process> {
     let mut command = Command::new(&setup.ogene);
     command.args(["smsc", "--json", "--listen", &address.to_string()]);
@@ -295,7 +299,7 @@ pub(crate) async fn start_smsc(setup: &Setup, address: SocketAddr, dir: &Path) -
     Ok(smsc)
 }
 
-/// A port of the loopback interface that nobody listens on.
+/// Returns a free port of the loopback interface.
 pub(crate) fn free_address() -> Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     Ok(listener.local_addr()?)
@@ -315,7 +319,7 @@ fn text(json: &Value, name: &str) -> Result<String> {
         .to_owned())
 }
 
-/// A metric of the Prometheus text, summed over its labels.
+/// Returns a metric of the Prometheus text, summed over its labels.
 fn sum(text: &str, metric: &str) -> f64 {
     text.lines()
         .filter_map(|line| line.strip_prefix(metric))
@@ -324,7 +328,7 @@ fn sum(text: &str, metric: &str) -> f64 {
         .sum()
 }
 
-/// Where the release binary is: as told, or built now.
+/// Returns the path of the release binary: the given one, or the one that cargo builds now.
 pub(crate) fn binary(given: Option<&Path>) -> Result<PathBuf> {
     if let Some(path) = given {
         return path

@@ -19,16 +19,16 @@ use std::path::PathBuf;
 
 const DATABASES: [Kind; 2] = [Kind::Sqlite, Kind::Postgres];
 
-/// Where it goes.
+/// The files of the result.
 #[derive(Debug, Args)]
 pub(crate) struct Target {
-    /// Only these scenarios [default: everything]
+    /// Scenarios to measure [default: all]
     #[arg(long, value_name = "SCENARIO", value_delimiter = ',')]
     only: Vec<Scenario>,
-    /// A file for all figures, as JSON
+    /// File for all figures, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// A file for the table, as Markdown; without one it goes to standard output
+    /// File for the table, as Markdown [default: standard output]
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
 }
@@ -41,7 +41,7 @@ struct Found {
     clean: bool,
 }
 
-/// Measures everything; gives whether everything added up.
+/// Measures all scenarios. Returns `true` if no check failed.
 pub(crate) async fn all(setup: &Setup, plan: Plan, target: &Target) -> Result<bool> {
     let scenarios = match target.only.as_slice() {
         [] => Scenario::value_variants(),
@@ -64,7 +64,7 @@ pub(crate) async fn all(setup: &Setup, plan: Plan, target: &Target) -> Result<bo
         };
         let results = measure::run_all(&setup, scenarios, plan).await;
         found.add(&setup, &results);
-        // Also after the first one: hours of measuring are not to be lost.
+        // The figures are written after each run, so that hours of measuring are not lost.
         found.write(&setup, plan, &machine, target)?;
     }
     if target.markdown.is_none() {

@@ -1,5 +1,5 @@
-//! A tap on the wire between the service and its SMSC: passes every octet on, and notes when each `submit_sm`
-//! left the service, on the clock that the requests are timed with.
+//! A proxy between the service and its SMSC. It passes every octet on, and notes the time of each
+//! `submit_sm`, by the same clock as the requests.
 
 use crate::http::digits;
 use crate::load::{BEFORE_NUMBER, NUMBER_DIGITS};
@@ -14,23 +14,23 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 
-/// Ends when dropped.
+/// A proxy, which ends when it is dropped.
 pub(crate) struct Tap {
     seen: Arc<Mutex<Seen>>,
     task: JoinHandle<()>,
 }
 
-/// The submits that passed.
+/// The submits that passed the proxy.
 #[derive(Default)]
 struct Seen {
     first: Option<Instant>,
     count: u64,
-    /// When the message with this number in its text went out first.
+    /// The time of the first submit whose text has this number.
     numbers: HashMap<u64, Instant>,
 }
 
 impl Tap {
-    /// Listens where the service looks for its carrier, and passes on to the SMSC.
+    /// Listens at the address of the carrier, and passes octets on to the SMSC.
     pub(crate) async fn listen(carrier: SocketAddr, smsc: SocketAddr) -> Result<Self> {
         let listener = TcpListener::bind(carrier).await?;
         let seen = Arc::new(Mutex::new(Seen::default()));
@@ -43,17 +43,17 @@ impl Tap {
         Ok(Self { seen, task })
     }
 
-    /// When the first `submit_sm` passed.
+    /// Returns the time of the first `submit_sm`.
     pub(crate) fn first(&self) -> Option<Instant> {
         lock(&self.seen).first
     }
 
-    /// How many passed.
+    /// Returns the number of submits.
     pub(crate) fn count(&self) -> u64 {
         lock(&self.seen).count
     }
 
-    /// When the message with this number passed.
+    /// Returns the time of the message with this number.
     pub(crate) fn of(&self, number: u64) -> Option<Instant> {
         lock(&self.seen).numbers.get(&number).copied()
     }
@@ -84,7 +84,7 @@ async fn note(
     seen: Arc<Mutex<Seen>>,
 ) -> Result<()> {
     let mut buffer = Vec::with_capacity(64 * 1024);
-    // Octets of an unfinished frame, which have been passed on already.
+    // Octets of an unfinished frame, which were passed on already.
     let mut passed = 0;
     while from.read_buf(&mut buffer).await? > 0 {
         let now = Instant::now();
@@ -97,7 +97,7 @@ async fn note(
 }
 
 impl Seen {
-    /// Notes the submits among the whole frames; gives how many octets these are.
+    /// Notes the submits among the whole frames. Returns the octets of these frames.
     fn note(&mut self, octets: &[u8], now: Instant) -> Result<usize> {
         let mut at = 0;
         while let Some(frame) = first_frame(&octets[at..])? {

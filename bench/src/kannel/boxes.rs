@@ -1,4 +1,4 @@
-//! Kannel's two processes and its SMSC, in a directory that goes with them.
+//! Kannel's two processes and its SMSC, in a directory that is removed with them.
 
 use crate::process::{Process, Usage, until};
 use crate::site::{START_TIMEOUT, Setup, free_address, start_smsc};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
 
-/// Who may send, as a query says it.
+/// The user and password of `sendsms`, as a part of its query.
 pub(super) const USER: &str = "username=bench&password=bench";
 
 /// Fields are dropped in this order.
@@ -19,11 +19,11 @@ pub(super) struct Boxes {
     bearerbox: Process,
     smsc: Process,
     _dir: TempDir,
-    /// Where `sendsms` listens.
+    /// The address of `sendsms`.
     pub(super) http: SocketAddr,
 }
 
-/// Where the parts listen.
+/// The ports of the parts.
 struct Ports {
     admin: SocketAddr,
     smsbox: SocketAddr,
@@ -32,7 +32,7 @@ struct Ports {
 }
 
 impl Boxes {
-    /// Starts everything, and waits until all connections to the SMSC are up.
+    /// Starts all processes, and waits until all connections to the SMSC are bound.
     pub(super) async fn start(setup: &Setup) -> Result<Self> {
         let dir = tempfile::Builder::new()
             .prefix("bench-")
@@ -49,7 +49,7 @@ impl Boxes {
         let smsc = start_smsc(setup, ports.smsc, dir.path()).await?;
         let start = |name: &'static str| {
             let mut command = Command::new(format!("/usr/sbin/{name}"));
-            // Only warnings: what it says of each message is no part of the comparison.
+            // The log has only warnings: a line for each message would cost time in the comparison.
             command.args(["-v", "2"]).arg(&file).current_dir(dir.path());
             Process::start(name, &mut command, dir.path())
         };
@@ -83,9 +83,9 @@ impl Boxes {
         Ok(all)
     }
 
-    /// Ends everything, and gives what the SMSC counted.
+    /// Ends all processes. Returns the counts of the SMSC.
     pub(super) async fn stop(self) -> Result<Value> {
-        // How Kannel ends is not measured, and it takes its time.
+        // Kannel ends slowly, and its end is not measured.
         self.smsbox.kill()?;
         self.bearerbox.kill()?;
         Ok(serde_json::from_str(&self.smsc.stop().await?.0)?)
@@ -99,7 +99,7 @@ async fn listens(address: SocketAddr) -> Result<()> {
     Ok(())
 }
 
-/// Binds that the SMSC counted, as its newest line says.
+/// Returns the binds in the newest line of the SMSC.
 fn bound(smsc: &Process) -> u64 {
     let log = smsc.log();
     let newest = log

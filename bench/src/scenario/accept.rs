@@ -1,4 +1,4 @@
-//! How many sends are accepted a second, each durable, when nothing else happens.
+//! The rate of durable accepts while the service does nothing else.
 
 use super::checks::{spent, verify};
 use crate::figures::Figures;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const CONNECTIONS: usize = 256;
 const WARM_UP: u64 = 1_000;
-/// More than can be accepted in the time.
+/// More sends than can be accepted in the time.
 const MOST: u64 = 1_000_000;
 
 pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {

@@ -1,4 +1,4 @@
-//! The cost of a message when more and more accounts send by turns.
+//! The cost of a message when more and more accounts take turns.
 
 use super::curve;
 use crate::copies;
@@ -7,7 +7,7 @@ use crate::site::{Setup, Site};
 use anyhow::Result;
 
 const POINTS: [u64; 3] = [1, 100, 10_000];
-/// Enough that each account is known before anything is measured.
+/// Enough messages for each account to be known before the measurement.
 const WARM_UP: u64 = 10_000;
 
 pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {

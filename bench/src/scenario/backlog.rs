@@ -1,4 +1,5 @@
-//! The cost of a message when more and more recipients are queued: held by quiet hours, for the same carrier.
+//! The cost of a message when more and more recipients of the same carrier are queued by quiet
+//! hours.
 
 use super::checks::{SETTLE_TIMEOUT, stop, verify};
 use super::curve::{self, Side};
@@ -12,7 +13,7 @@ const POINTS: [u64; 4] = [0, 10_000, 100_000, 1_000_000];
 const RECIPIENTS: u64 = 1_000;
 const CONNECTIONS: usize = 4;
 const WARM_UP: u64 = 5_000;
-/// The numbers of single messages begin behind those of what is queued.
+/// The numbers of single messages begin behind those of the queued recipients.
 const FIRST_NUMBER: u64 = 10_000_000;
 
 pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {

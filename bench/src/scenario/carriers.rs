@@ -6,8 +6,8 @@ use crate::site::{Setup, Site};
 use anyhow::Result;
 
 const POINTS: [u64; 3] = [1, 10, 50];
-/// Connections of all carriers together, the same at each point: what goes out on one connection shares its reads and
-/// writes, and the curve is to show what carriers cost, not connections.
+/// Connections of all carriers together, the same at each point. Submits on one connection share
+/// its reads and writes, and the curve shows the cost of carriers, not of connections.
 const BINDS: u32 = 50;
 const WARM_UP: u64 = 5_000;
 

@@ -6,12 +6,12 @@ use crate::site::Site;
 use anyhow::Result;
 use std::time::Duration;
 
-/// How long the rest of a load may take after its last request.
+/// Time that the rest of a load may take after its last request.
 pub(crate) const SETTLE_TIMEOUT: Duration = Duration::from_mins(3);
-/// One million, and one million bytes.
+/// One million: a count, or bytes.
 pub(super) const MILLION: f64 = 1e6;
 
-/// Sets the CPU time and writes that recipients cost between two moments.
+/// Sets the CPU time and the written bytes of a recipient between two moments.
 pub(crate) fn spent(figures: &mut Figures, before: &Usage, after: &Usage, recipients: u64) {
     let thousands = float(recipients) / 1e3;
     figures.set("cpu_s_per_1000", (after.cpu_s - before.cpu_s) / thousands);
@@ -20,7 +20,7 @@ pub(crate) fn spent(figures: &mut Figures, before: &Usage, after: &Usage, recipi
     figures.set("peak_mb", after.peak_resident_bytes / MILLION);
 }
 
-/// Waits until all is settled, and then as [`finish`].
+/// Waits until all recipients are settled, and then does the same as [`finish`].
 pub(super) async fn close(
     figures: &mut Figures,
     site: Site,
@@ -32,8 +32,9 @@ pub(super) async fn close(
     finish(figures, site, messages, recipients, 0).await
 }
 
-/// Stops everything, and checks that every message went to the SMSC once, had its receipt, and that the books
-/// are right, also with messages of one recipient that were copied into the database.
+/// Stops all processes. Checks that each message went to the SMSC once, that its receipt was
+/// settled, and that the ledger is right. The ledger includes messages of one recipient that were
+/// copied into the database.
 pub(super) async fn finish(
     figures: &mut Figures,
     mut site: Site,
@@ -46,7 +47,7 @@ pub(super) async fn finish(
     verify(figures, &site, messages + copied, recipients, recipients)
 }
 
-/// Stops everything; the SMSC must have had so many recipients, each once.
+/// Stops all processes. Checks that the SMSC received so many recipients, each once.
 pub(super) async fn stop(figures: &mut Figures, site: &mut Site, recipients: u64) -> Result<()> {
     let stop = site.stop_service().await?;
     figures.set("stop_s", stop.as_secs_f64());
@@ -58,7 +59,7 @@ pub(super) async fn stop(figures: &mut Figures, site: &mut Site, recipients: u64
     Ok(())
 }
 
-/// `ogene verify`, and what it must have counted.
+/// Runs `ogene verify`, and checks its counts.
 pub(super) fn verify(
     figures: &mut Figures,
     site: &Site,
@@ -78,8 +79,9 @@ pub(super) fn verify(
     Ok(())
 }
 
-/// The tables that grow with every message. In the others rows stay for as long as they wait, for a duplicate window, or,
-/// as the carriers' ids of pages, for 8 days; what they leave is filled again.
+/// The tables that grow with every message. Rows of the other tables are removed: when they are
+/// done, when a duplicate window ends, or after 8 days (ids of carriers). New rows fill their
+/// space.
 const LASTING: [&str; 3] = ["messages", "deliveries", "ledger"];
 
 /// Sets the bytes per recipient: the database, each table, and the tables that grow with every message.

@@ -1,5 +1,5 @@
-//! A page as it is sent, 200 octets on the wire, read and written again: what `cargo bench -p smpp` measures beside
-//! another implementation, for the table.
+//! A page of 200 octets, decoded and encoded. `cargo bench -p smpp` measures the same beside
+//! another implementation, and this scenario brings it into the table.
 
 use crate::figures::{Figures, float, median};
 use anyhow::{Context, Result, anyhow, ensure};
@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 const OCTETS: usize = 200;
-/// As much as a connection writes at once.
+/// The octets that a connection writes at once.
 const BUFFER: usize = 1 << 16;
 const TIMES: u32 = 1_000_000;
 const ROUNDS: u32 = 5;
@@ -43,7 +43,7 @@ pub(super) fn run(quick: bool) -> Result<Figures> {
     Ok(figures)
 }
 
-/// Reads a page and writes it behind those before.
+/// Decodes a page, and appends its encoding to the previous ones.
 fn again(out: &mut Vec<u8>, octets: &[u8]) -> Result<()> {
     if out.len() + octets.len() > BUFFER {
         out.clear();

@@ -1,7 +1,7 @@
-//! A curve: what the whole life of single messages takes, at several states of the service.
+//! A curve: the cost of the whole life of single messages in several states of the service.
 //!
-//! There is a site in each of these states, and the sites take turns: how fast a shared machine is may change by half
-//! from one minute to the next.
+//! Each state has a site, and the sites take turns. The speed of a shared machine may change by
+//! half within a minute.
 
 use super::checks::{SETTLE_TIMEOUT, close};
 use crate::callbacks::Callbacks;
@@ -13,9 +13,10 @@ use std::ops::Range;
 use std::time::Duration;
 
 const CONNECTIONS: usize = 256;
-/// As many begin with each of three sites: what comes first in a round finds the machine otherwise than what comes last.
+/// Each of three sites is first in as many rounds as the others. The first site of a round finds
+/// the machine in another state than the last one.
 const ROUNDS: usize = 9;
-/// Sent in a turn.
+/// Messages of a turn.
 const MESSAGES: u64 = 10_000;
 
 /// The figures of one run.
@@ -28,10 +29,11 @@ pub(super) struct Point {
 pub(super) struct Side {
     pub(super) site: Site,
     callbacks: Callbacks,
-    /// The number of its first message.
+    /// The number of the site's first message.
     first: u64,
     pub(super) sent: u64,
-    /// How many accounts are made at the beginning of each turn; the service hears of it while it sends.
+    /// Number of accounts that are made at the beginning of each turn. The service loads them while
+    /// it sends.
     pub(super) changes: u64,
     points: Vec<Point>,
 }
@@ -55,7 +57,7 @@ impl Side {
         measure(&self.site, &self.callbacks, next..next + messages).await
     }
 
-    /// A turn that counts.
+    /// Runs a turn that counts.
     pub(super) async fn turn(&mut self, messages: u64) -> Result<()> {
         for _ in 0..self.changes {
             self.site.make_account("Another", "another@example.ng")?;
@@ -65,20 +67,20 @@ impl Side {
         Ok(())
     }
 
-    /// The median of its turns.
+    /// Returns the median of its turns.
     pub(super) fn median(&self, figure: impl Fn(&Point) -> f64) -> f64 {
         median(self.points.iter().map(figure).collect())
     }
 
-    /// The median of what it has in each round for each that another has.
+    /// Returns the median, over the rounds, of its ratio to another site.
     pub(super) fn over(&self, other: &Self, figure: impl Fn(&Point) -> f64) -> f64 {
         let rounds = self.points.iter().zip(&other.points);
         median(rounds.map(|(one, two)| figure(one) / figure(two)).collect())
     }
 }
 
-/// Sends single messages with receipts and callbacks, and waits for the last callback. `numbers` begin where
-/// those before ended.
+/// Sends single messages with receipts and callbacks, and waits for the last callback. `numbers`
+/// begin behind those of the previous turn.
 pub(super) async fn measure(
     site: &Site,
     callbacks: &Callbacks,
@@ -113,7 +115,7 @@ pub(super) async fn draw(
     by_turns(sides, quick).await
 }
 
-/// Lets sites that are warm take turns, compares them, and sees that none has lost anything.
+/// Lets warm sites take turns, compares them, and checks that none has lost anything.
 pub(super) async fn by_turns(mut sides: Vec<(u64, Side)>, quick: bool) -> Result<Figures> {
     let mut figures = Figures::default();
     compare(&mut figures, &mut sides, quick).await?;
@@ -123,7 +125,7 @@ pub(super) async fn by_turns(mut sides: Vec<(u64, Side)>, quick: bool) -> Result
     Ok(figures)
 }
 
-/// Shows what a message takes at each point, and how much more it costs at the last one than at the first.
+/// Shows the cost of a message at each point, and the ratio of the last point to the first.
 pub(super) async fn compare(
     figures: &mut Figures,
     sides: &mut [(u64, Side)],

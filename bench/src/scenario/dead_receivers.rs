@@ -1,5 +1,5 @@
-//! The rate of single messages to a receiver that is well, alone and beside 1,000 that are dead: half of these refuse
-//! connections, the others take them and never answer.
+//! The rate of single messages to a healthy receiver, alone and beside 1,000 dead ones. Half of
+//! these refuse connections, and the others accept them and never answer.
 
 use super::checks::{SETTLE_TIMEOUT, close};
 use super::curve;
@@ -13,9 +13,9 @@ use std::time::Duration;
 
 const REFUSING: u16 = 500;
 const SILENT: u16 = 500;
-/// Messages to each of them.
+/// Messages to each dead receiver.
 const TO_EACH: u64 = 5;
-/// Connections that send these.
+/// Connections that send messages to dead receivers.
 const CONNECTIONS: usize = 16;
 const WARM_UP: u64 = 1_000;
 const MESSAGES: u64 = 20_000;
@@ -33,7 +33,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     curve::measure(&site, &callbacks, sent(WARM_UP)).await?;
     let alone = curve::measure(&site, &callbacks, sent(messages)).await?;
 
-    // Their connections are taken by the system and left in its queue.
+    // The system accepts their connections and leaves them in its queue.
     let silent = (0..SILENT)
         .map(|number| Ok(TcpListener::bind((address(1, number), 0))?))
         .collect::<Result<Vec<_>>>()?;
@@ -68,7 +68,8 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     Ok(figures)
 }
 
-/// An address of the loopback interface for each receiver: each is an origin of its own.
+/// Returns an address of the loopback interface for each receiver, so that each is an origin of its
+/// own.
 fn address(network: u8, number: u16) -> Ipv4Addr {
     let [high, low] = number.to_be_bytes();
     Ipv4Addr::new(127, network, high, low)

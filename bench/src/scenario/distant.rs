@@ -1,5 +1,5 @@
-//! An SMSC whose responses take 50 ms, on one connection with a window of 100: no more than 2,000 a second can
-//! go there, and the pages must not leave the window idle.
+//! An SMSC whose responses take 50 ms, on one connection with a window of 100. This allows at most
+//! 2,000 submits a second, and long messages must not leave the window idle.
 
 use super::checks::{SETTLE_TIMEOUT, close, spent};
 use crate::figures::{Figures, float};
@@ -13,7 +13,7 @@ const WINDOW: u32 = 100;
 const RESPONSE_DELAY: &str = "50ms";
 const RECIPIENTS: usize = 1_000;
 const CONNECTIONS: usize = 2;
-/// Submitted before anything is measured.
+/// Messages that are submitted before the measurement.
 const WARM_UP: u64 = 2_000;
 
 pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
@@ -37,17 +37,17 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     )
     .await?;
 
-    // Responses are counted: a submit counts when it is made, before the window has room.
+    // Responses are counted, because a submit counts at once, before the window has room.
     let responses = "ogene_responses_total";
     let first = site.wait_for(responses, WARM_UP, SETTLE_TIMEOUT).await?;
     let began = Instant::now();
-    // The last ones do not fill the window any more.
+    // The last submits no longer fill the window.
     let nearly_all = recipients - u64::from(WINDOW);
     let last = site.wait_for(responses, nearly_all, SETTLE_TIMEOUT).await?;
     let time = began.elapsed();
 
     let mut figures = Figures::default();
-    // The end of the load, which is slower, is left out.
+    // The end of the load is slower, so it is left out.
     let counted = last.min(float(nearly_all)) - first;
     figures.set("submits_per_s", counted / time.as_secs_f64());
     site.wait_for("ogene_settled_total", recipients, SETTLE_TIMEOUT)

@@ -1,4 +1,5 @@
-//! The largest request: how soon it is answered, each sent when all of the one before is settled.
+//! The latency of the largest request. Each is sent when all recipients of the last one are
+//! settled.
 
 use super::checks::{SETTLE_TIMEOUT, close, spent};
 use crate::figures::{Figures, Latencies};
@@ -22,7 +23,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     let (mut longest, mut lives) = (Duration::ZERO, Duration::ZERO);
     for number in 0..REQUESTS {
         let octets = request.fill(number);
-        // A new one each time: the service may close one that was idle for long.
+        // Each request has a new connection, because the service may close an idle one.
         let mut connection = Connection::open(site.http[0]).await?;
         let at = Instant::now();
         let answer = connection.ask(octets).await?;

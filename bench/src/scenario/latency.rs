@@ -1,7 +1,8 @@
-//! Latency at a set pace: how soon each is accepted, and how soon its `submit_sm` leaves the service.
+//! Latency at a set pace: the time until each send is accepted, and until its `submit_sm` leaves
+//! the service.
 //!
-//! Accepted is when the whole 200 was read here. A `submit_sm` that left before that counts as 0; what the
-//! customer waited in all, from when the request was due, stands beside it.
+//! A send is accepted once its whole 200 is read here. A `submit_sm` that left earlier counts as 0.
+//! A further figure is the customer's whole wait, which begins at the due time of the request.
 
 use super::checks::{SETTLE_TIMEOUT, close, spent};
 use crate::figures::{Figures, Latencies};
@@ -15,7 +16,7 @@ use std::time::Duration;
 
 const CONNECTIONS: usize = 32;
 const PER_SECOND: u32 = 500;
-/// Sent before anything is measured.
+/// Messages that are sent before the measurement.
 const WARM_UP: u64 = 500;
 
 pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
@@ -39,7 +40,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     Ok(figures)
 }
 
-/// Starts everything, with a tap between service and SMSC.
+/// Starts all processes, with a tap between the service and the SMSC.
 pub(super) async fn start(site: &mut Site, smsc: SocketAddr) -> Result<Tap> {
     let tap = Tap::listen(site.carrier, smsc).await?;
     site.start_smsc(smsc).await?;
@@ -60,7 +61,7 @@ async fn close_after(
     close(figures, site, all, all).await
 }
 
-/// How long after each accept, and after each request was due, its submit passed the tap.
+/// Returns the time of each submit after its accept, and after the due time of its request.
 pub(super) async fn compare(
     figures: &mut Figures,
     name: &str,

@@ -1,9 +1,9 @@
-//! Ten times what the service can sustain, for a minute: what is still accepted, how the rest is refused, how much
-//! memory it takes, and how soon all is as before.
+//! Ten times the sustained rate, for a minute. The figures are the accepted rate, the refusals, the
+//! memory, and the time of the recovery.
 //!
-//! The load is bounded: each connection has one request at a time, and one that is late by a second leaves out what
-//! it could not offer. How much was offered in fact is one of the figures: of single messages the load, which has the
-//! same cores, could not even write ten times as many. It can with campaigns.
+//! The load is bounded: each connection has one request at a time, and one that is a second late
+//! skips the sends that it could not offer. The offered rate is one of the figures. The load shares
+//! the cores, so it cannot write ten times as many single messages. It can with campaigns.
 
 use super::checks::{SETTLE_TIMEOUT, finish, spent};
 use crate::figures::{Figures, Latencies, float};
@@ -16,42 +16,45 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
-/// Room for fewer sends than there are connections, or nothing would ever be refused; and no rate limit before it.
+/// The accept queue has fewer places than there are connections, so that sends are refused. No rate
+/// limit comes before it.
 const LIMITS: &str =
     "sends_per_minute = 1000000000\nreports_per_minute = 1000000\naccept_queue = 500\n";
-/// Settled recipients count: more can be accepted for a while than delivered.
+/// Settled recipients count, because more can be accepted for a while than delivered.
 const SETTLED: &str = "ogene_settled_total";
-/// More than can be accepted.
+/// More sends than can be accepted.
 const MOST: u64 = 80_000_000;
 const TIMES: f64 = 10.0;
-/// The share of the sustained rate at which all is well.
+/// The share of the sustained rate at which latencies are normal.
 const WELL: f64 = 0.5;
-/// All is as before when the slowest of a hundred takes no more than so many times as long, and a little.
+/// The service has recovered when the 99th percentile is at most this many times as long as before,
+/// and this much longer.
 const AS_BEFORE: f64 = 2.0;
 const LITTLE_MS: f64 = 5.0;
-/// How long that is waited for.
+/// Maximum time of the recovery.
 const MAX_SECONDS: u32 = 30;
 const LATE: Duration = Duration::from_secs(1);
-/// Ten minutes' work may be accepted in one.
+/// Work of ten minutes may be accepted in one.
 const ALL_TIMEOUT: Duration = Duration::from_mins(30);
 
-/// Who asks, and for what.
+/// The load of a scenario.
 pub(super) struct Callers {
     /// Recipients of a request.
     recipients: u64,
-    /// Connections that sustain a closed loop, and over which is offered what goes well.
+    /// Connections of the closed loop that finds the sustained rate, and of the load at a normal
+    /// rate.
     few: usize,
     /// The connections of the overload.
     many: usize,
-    /// How long is sustained, before and after, what the overload is compared with.
+    /// Duration of the sustained rate that the overload is compared with, before and after it.
     seconds: u64,
-    /// If `true`, the load has recovered once accepts are as fast as at the sustained rate: accepted campaigns
-    /// keep the wire busy for a while.
+    /// If `true`, the load has recovered once accepts are as fast as at the sustained rate:
+    /// accepted campaigns keep the carrier busy for a while.
     are_behind: bool,
 }
 
 impl Callers {
-    /// One recipient per request, over nearly as many connections as are served by default.
+    /// One recipient a request, over nearly as many connections as the service has by default.
     pub(super) const SINGLE: Self = Self {
         recipients: 1,
         few: 256,
@@ -59,12 +62,12 @@ impl Callers {
         seconds: 30,
         are_behind: false,
     };
-    /// As in `bulk`.
+    /// The request is that of `bulk`.
     pub(super) const CAMPAIGNS: Self = Self {
         recipients: 1_000,
         few: 8,
         many: 2_000,
-        // Accepted campaigns take as long again to be settled.
+        // Accepted campaigns take this time again until they are settled.
         seconds: 10,
         are_behind: true,
     };
@@ -111,7 +114,8 @@ pub(super) async fn run(setup: &Setup, quick: bool, callers: &Callers) -> Result
         .await?;
     spent(&mut figures, &before, &site.usage()?, during * recipients);
 
-    // How fast a shared machine is changes within minutes, so what is compared with stands on both sides.
+    // The speed of a shared machine changes within minutes, so the sustained rate is measured on
+    // both sides.
     let next = crowd.next.load(Ordering::Relaxed);
     let again = Sustained::measure(&site, &request, callers, accepted, next, sustain).await?;
     accepted += again.accepted;
@@ -139,7 +143,7 @@ struct Sustained {
 }
 
 impl Sustained {
-    /// Asks for so long, when all that was accepted so far is settled.
+    /// Sends for so long, after all earlier recipients are settled.
     async fn measure(
         site: &Site,
         request: &Request,
@@ -175,7 +179,7 @@ struct Offered {
     accepted: u64,
     unavailable: u64,
     limited: u64,
-    /// Refusals that do not say when to come back.
+    /// Refusals without a `Retry-After`.
     silent: u64,
     /// The latencies of accepted requests.
     latencies: Latencies,
@@ -226,7 +230,7 @@ impl Offered {
     }
 }
 
-/// Connections that stay, and the number of the next send.
+/// Connections that stay open, and the number of the next send.
 struct Crowd {
     streams: Vec<Connection>,
     request: Request,
@@ -244,7 +248,7 @@ impl Crowd {
         })
     }
 
-    /// Offers so many sends a second on that many connections, each at its own times.
+    /// Offers so many sends a second over that many connections, each at its own times.
     async fn offer(&mut self, connections: usize, per_s: f64, time: Duration) -> Result<Offered> {
         let every = Duration::from_secs_f64(float(connections as u64) / per_s.max(1.0));
         let began = Instant::now();
@@ -252,7 +256,7 @@ impl Crowd {
         let rest = self.streams.split_off(connections);
         for (place, mut stream) in (0_u32..).zip(std::mem::replace(&mut self.streams, rest)) {
             let (mut request, next) = (self.request.clone(), Arc::clone(&self.next));
-            // They take turns, or all would send at one moment.
+            // The connections take turns, because all would send at one moment otherwise.
             let mut due = began + every.mul_f64(f64::from(place) / float(connections as u64));
             senders.spawn(async move {
                 let mut offered = Offered::new()?;
@@ -278,7 +282,8 @@ impl Crowd {
         Ok(all)
     }
 
-    /// Offers what goes well until sends are as fast as before: after how many seconds, and how many were accepted.
+    /// Offers a normal rate until sends are as fast as before. Returns the seconds of the recovery,
+    /// and the number of accepted sends.
     async fn recover(&mut self, per_s: f64, usual_ms: f64) -> Result<(f64, u64)> {
         let (began, mut accepted) = (Instant::now(), 0);
         for _ in 0..MAX_SECONDS {

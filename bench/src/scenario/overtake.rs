@@ -1,5 +1,6 @@
-//! One-time passwords while a campaign is queued: they go first. Measured twice: behind a carrier that takes
-//! 2,000 a second, so that the campaign stays queued, and while it drains as fast as it can.
+//! One-time passwords while a campaign is queued: they are submitted first. There are two
+//! measurements. In the first, the carrier takes 2,000 a second, so that the campaign stays queued.
+//! In the second, the campaign is sent as fast as possible.
 
 use super::checks::{SETTLE_TIMEOUT, finish};
 use super::latency;
@@ -14,7 +15,7 @@ const CAMPAIGN_CONNECTIONS: usize = 4;
 const RECIPIENTS: usize = 1_000;
 const CONNECTIONS: usize = 16;
 const OTPS_PER_SECOND: u32 = 100;
-/// Their numbers begin behind those of the campaign.
+/// The numbers of one-time passwords begin behind those of the campaign.
 const FIRST_NUMBER: u64 = 10_000_000;
 
 pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
@@ -58,7 +59,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     figures.rate("submits_while_draining_per_s", submitted, began.elapsed());
     sent += load.accepted;
     let all = campaign + sent;
-    // Two processes of the service have counted what they settled; the SMSC has counted all.
+    // Each of two nodes counts its own settled recipients. The SMSC counts all of them.
     site.wait_until_answered(all, SETTLE_TIMEOUT).await?;
     latency::compare(&mut figures, "otp_while_draining_", &load, &tap).await?;
     figures.expect("submits on the wire", all, tap.count());

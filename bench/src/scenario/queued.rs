@@ -1,4 +1,5 @@
-//! A million recipients queued while the SMSC is away, a SIGKILL, a start, and the SMSC comes back.
+//! A million recipients that are queued while the SMSC is down, a SIGKILL, a start, and the return
+//! of the SMSC.
 
 use super::checks::{MILLION, SETTLE_TIMEOUT, close};
 use crate::figures::Figures;
@@ -52,7 +53,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     Ok(figures)
 }
 
-/// The SMSC comes up behind a tap, and everything goes out.
+/// The SMSC starts behind a tap, and all queued recipients are submitted.
 async fn drain(figures: &mut Figures, site: &mut Site, recipients: u64) -> Result<()> {
     let behind_tap = free_address()?;
     site.start_smsc(behind_tap).await?;

@@ -1,4 +1,4 @@
-//! Reports of a message of 10,000 recipients, page by page, while others send.
+//! Reports of a message of 10,000 recipients, page by page, while other customers send.
 
 use super::checks::{SETTLE_TIMEOUT, close, spent};
 use crate::figures::{Figures, Latencies};
@@ -10,11 +10,11 @@ use serde_json::Value;
 use std::time::{Duration, Instant};
 
 const RECIPIENTS: u64 = 10_000;
-/// The load beside it: single messages with receipts.
+/// The concurrent load: single messages with receipts.
 const PER_SECOND: u32 = 500;
 const CONNECTIONS: usize = 32;
 const REPORTS_PER_SECOND: u32 = 50;
-/// As the service has it, when a caller says nothing; and the most.
+/// The default size of a page, and the maximum.
 const PAGES_OF: [u64; 2] = [100, 1_000];
 /// The numbers of the load begin behind those of the message.
 const FIRST_NUMBER: u64 = 1_000_000;
@@ -49,7 +49,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
     Ok(figures)
 }
 
-/// Sends the message, and gives its id.
+/// Sends the message. Returns its id.
 async fn send(site: &Site) -> Result<String> {
     let mut request = Request::new(site, usize::try_from(RECIPIENTS)?, None);
     let mut connection = Connection::open(site.http[0]).await?;
@@ -61,7 +61,7 @@ async fn send(site: &Site) -> Result<String> {
         .to_owned())
 }
 
-/// Reads so many pages, one after the other, each at its time; a latency counts from when it was due.
+/// Reads so many pages, one after the other, each at its time. A latency begins at the due time.
 async fn read(site: &Site, message: &str, per_page: u64, reports: u64) -> Result<Latencies> {
     let mut connection = Connection::open(site.http[0]).await?;
     let mut latencies = Latencies::new()?;

@@ -9,7 +9,7 @@ use crate::site::{Setup, Site};
 use anyhow::Result;
 use std::time::{Duration, Instant};
 
-/// Sent before anything is measured, so that connections and pages of the database are warm.
+/// Messages before the measurement, so that connections and pages of the database are warm.
 pub(crate) const WARM_UP: u64 = 1_000;
 
 pub(super) async fn run(setup: &Setup, messages: u64) -> Result<Figures> {
@@ -34,7 +34,7 @@ pub(super) async fn run(setup: &Setup, messages: u64) -> Result<Figures> {
     Ok(figures)
 }
 
-/// The figures of so many messages whose last callback was made then.
+/// Sets the figures of so many messages, whose last callback was made at this time.
 pub(crate) fn whole_life(
     load: &Load,
     last: Instant,

@@ -1,5 +1,6 @@
-//! The rate of single messages with millions of settled ones stored, as a share of that without: two services, one
-//! of them with the store, take turns. The store is copied from real messages; see `copies`.
+//! The rate of single messages with millions of settled ones stored, as a share of the rate
+//! without. Two services take turns, and one of them has the stored messages. They are copies of
+//! real messages (see `copies`).
 
 use super::checks::{MILLION, SETTLE_TIMEOUT, close, finish};
 use super::curve::{Point, Side};
@@ -45,14 +46,14 @@ pub(super) async fn run(setup: &Setup, quick: bool, rounds: u32) -> Result<Figur
     let peak = full.site.usage()?.peak_resident_bytes;
     figures.set("peak_mb", peak / MILLION);
     close(&mut figures, empty.site, empty.sent, empty.sent).await?;
-    // This service was started twice, so it is the SMSC that knows when all is settled.
+    // This service was started twice, so the counts of the SMSC show when all is settled.
     let Side { site, sent, .. } = full;
     site.wait_until_answered(sent, SETTLE_TIMEOUT).await?;
     finish(&mut figures, site, sent, sent, copies * ORIGINALS).await?;
     Ok(figures)
 }
 
-/// A service with the messages that are to be copied, on either side.
+/// Makes a service with the messages that are copied, on either side.
 async fn prepare(setup: &Setup) -> Result<Side> {
     let mut side = Side::start(Site::prepare(setup)?, 0).await?;
     side.send(ORIGINALS).await?;

@@ -1,4 +1,4 @@
-//! The configuration of the service: defaults, but for what a scenario is about.
+//! The configuration of the service: the defaults, except for the subject of a scenario.
 
 use super::setup::Setup;
 use crate::database::Database;
@@ -8,18 +8,18 @@ use std::net::SocketAddr;
 
 /// The gateway of every message that names none.
 const GATEWAY: &str = "direct-refund";
-/// The default limits, which are above every load.
+/// The default limits, which exceed every load.
 pub(crate) const LIMITS: &str =
     "sends_per_minute = 1000000\nreports_per_minute = 1000000\nmax_recipients = 100000\n";
-/// One-time passwords.
+/// The gateway of one-time passwords.
 pub(crate) const OTP: &str = "otp";
-/// Its messages are held: it has quiet hours, and they are now.
+/// A gateway whose messages are held, because its quiet hours are now.
 pub(crate) const HELD: &str = "direct-corporate";
-/// Digits of a prefix that is a network of its own, in a site of many carriers.
+/// Digits of a prefix, each of which is a network of its own in a site with many carriers.
 const PREFIXES: std::ops::Range<usize> = 8_010..8_100;
 const HOUR_S: u64 = 3_600;
 
-/// The text of `ogene.toml`.
+/// Returns the text of `ogene.toml`.
 pub(super) fn text(setup: &Setup, database: &Database, smsc: SocketAddr) -> String {
     let mut text = format!(
         "{}
@@ -70,7 +70,7 @@ fn name(carrier: usize) -> String {
     }
 }
 
-/// The numbers of the load, shared out evenly over so many networks.
+/// Returns the numbers of the load, shared evenly by so many networks.
 fn networks(carriers: usize) -> String {
     let mut text = "[networks]\n".to_owned();
     for carrier in 0..carriers {
@@ -84,7 +84,7 @@ fn networks(carriers: usize) -> String {
     text
 }
 
-/// Each network has a carrier of its own.
+/// Returns a carrier for each network.
 fn by_network(carriers: usize) -> String {
     let each: Vec<_> = (0..carriers)
         .map(|carrier| format!("net{carrier} = [\"{}\"]", name(carrier)))
@@ -92,7 +92,8 @@ fn by_network(carriers: usize) -> String {
     format!("{{ default = [\"{}\"], {} }}", name(0), each.join(", "))
 }
 
-/// From an hour ago until many hours from now, in Lagos, which is an hour ahead of UTC all year.
+/// Returns quiet hours from an hour ago until many hours from now, in Lagos, which is an hour ahead
+/// of UTC.
 fn quiet_hours() -> String {
     let lagos = unix_time().as_secs() / HOUR_S + 1;
     let (from, until) = ((lagos + 23) % 24, (lagos + 12) % 24);

@@ -8,26 +8,26 @@ use std::path::PathBuf;
 pub(crate) struct Setup {
     /// The release binary.
     pub(crate) ogene: PathBuf,
-    /// Where the directories of the scenarios are made.
+    /// The parent of the directories of scenarios.
     pub(crate) target: PathBuf,
-    /// HTTP connections, in the scenario `single`.
+    /// HTTP connections of the scenario `single`.
     pub(crate) connections: usize,
     pub(crate) binds: u32,
     pub(crate) window: u32,
     /// The limit of each carrier.
     pub(crate) max_per_second: Option<u32>,
-    /// All at the same SMSC; the numbers are shared out evenly among them.
+    /// Number of carriers, all at the same SMSC, which share the numbers evenly.
     pub(crate) carriers: usize,
     pub(crate) response_delay: String,
     pub(crate) receipt_delay: String,
     pub(crate) database: Kind,
-    /// Processes of the service; more than one only on PostgreSQL.
+    /// Processes of the service. More than one needs PostgreSQL.
     pub(crate) nodes: usize,
-    /// That each of them may use.
+    /// Cores that each process may use.
     pub(crate) cores: Option<f64>,
-    /// Settled messages in the scenario that is about them.
+    /// Settled messages of the scenario `stored`.
     pub(crate) stored: u64,
-    /// Single messages that are sent, where nothing else says how many.
+    /// Single messages of a scenario that states no number of its own.
     pub(crate) messages: u64,
     /// The section `[limits]`.
     pub(crate) limits: &'static str,

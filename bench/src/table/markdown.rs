@@ -1,4 +1,4 @@
-//! The table as Markdown, and beside it what each scenario cost and how the curves run.
+//! The table as Markdown, with the cost of each scenario and the points of each curve.
 
 use super::rows::{Medians, ROWS};
 use crate::database::Kind;
@@ -21,7 +21,7 @@ const CURVES: [Scenario; 4] = [
     Scenario::Carriers,
 ];
 
-/// Where it was measured, and how.
+/// The machine and the conditions of the measurement.
 pub(super) fn head(machine: &Value, plan: Plan) -> String {
     let text = |name: &str| machine[name].as_str().unwrap_or("?").to_owned();
     format!(
@@ -92,7 +92,7 @@ fn costs(medians: &[(Kind, Medians)]) -> String {
     text
 }
 
-/// Each point: messages a second, and CPU.
+/// Each point of a curve: messages a second, and CPU.
 fn curves(medians: &[(Kind, Medians)]) -> String {
     let heads = ["messages a second |", "CPU s per 1,000 |"];
     let mut text = line("curve | database | at |", heads.map(str::to_owned));
@@ -143,7 +143,7 @@ fn ruler(words: usize, numbers: usize) -> String {
     format!("|{}{}\n", "---|".repeat(words), "---:|".repeat(numbers))
 }
 
-/// Three digits that tell something, and thousands apart.
+/// Returns three significant digits, with a separator of thousands.
 fn number(value: Option<f64>) -> String {
     let Some(value) = value else {
         return "–".to_owned();
@@ -159,7 +159,7 @@ fn number(value: Option<f64>) -> String {
     apart(whole) + rest
 }
 
-/// Digits with their thousands apart.
+/// Returns digits with a separator of thousands.
 fn apart(digits: &str) -> String {
     let mut apart = String::new();
     for (at, digit) in digits.chars().enumerate() {

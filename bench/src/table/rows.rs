@@ -4,7 +4,7 @@ use crate::figures::Goal;
 use crate::scenario::Scenario;
 use std::collections::BTreeMap;
 
-/// A line of the table: what one figure of a scenario means to the reader.
+/// A line of the table: the meaning of one figure of a scenario.
 pub(super) struct Row {
     pub(super) what: &'static str,
     pub(super) scenario: Scenario,
@@ -19,7 +19,7 @@ const fn row(what: &'static str, scenario: Scenario, figure: &'static str) -> Ro
     }
 }
 
-/// In the order in which a reader asks.
+/// The rows in the order of a reader's questions.
 pub(super) const ROWS: [Row; 35] = [
     row(
         "one recipient a request, 256 connections, receipts and callbacks, whole life: messages a second",
