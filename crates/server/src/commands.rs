@@ -36,7 +36,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
-const AFTER_HELP: &str = "Every key of the configuration can be set by a variable, too: OGENE_HTTP_LISTEN=0.0.0.0:8080, \
+const AFTER_HELP: &str = "A variable can set every key of the configuration: OGENE_HTTP_LISTEN=0.0.0.0:8080, \
     OGENE_CARRIERS_MTN_PASSWORD=…\nExit codes: 0; 1 for a failure; 2 for a wrong command line or configuration.";
 
 /// Maximum threads that take over the other work of a thread that reads from SQLite (decision
@@ -49,7 +49,7 @@ const THREAD_KEEP_ALIVE: Duration = Duration::from_millis(500);
 
 /// Ogene: bulk SMS in one binary. An HTTP API, prepaid wallets, SMPP to the carriers, receipts and refunds.
 ///
-/// To see it work: `ogene demo`. To run it: `ogene config default > ogene.toml`, edit, `ogene serve`.
+/// `ogene demo` shows it at work. To run it: `ogene config default > ogene.toml`, edit, `ogene serve`.
 #[derive(Parser)]
 #[command(
     name = "ogene",
@@ -69,16 +69,16 @@ struct Cli {
 enum Command {
     /// Run the service: API, carriers, receipts and callbacks
     #[command(
-        after_help = "Stops on SIGTERM or Ctrl-C once what is in flight is finished, within 10 s; a second \
-        signal stops at once. On SIGHUP it reads its configuration again (see `ogene config reload --help`).\n\nExample: ogene serve --config /etc/ogene/ogene.toml"
+        after_help = "SIGTERM or Ctrl-C stops the service once submits and callbacks in flight are finished, \
+        within 10 s. A second signal stops it at once. SIGHUP makes it read its configuration again (see `ogene config reload --help`).\n\nExample: ogene serve --config /etc/ogene/ogene.toml"
     )]
     Serve,
-    /// Run everything with nothing to configure: service, SMSC simulator, an account with credit
+    /// Run the service with an SMSC simulator and an account with credit, without any configuration
     Demo(demo::Demo),
-    /// Print the default configuration, check one, or have running nodes read theirs again
+    /// Print the default configuration, check a configuration, or reload that of running nodes
     #[command(subcommand)]
     Config(config::Config),
-    /// Make or upgrade the database (`serve` does this by itself)
+    /// Create or upgrade the database (`serve` does this by itself)
     #[command(
         after_help = "Examples: ogene migrate --config /etc/ogene/ogene.toml\n          ogene migrate --citus | psql \"$URL\""
     )]
@@ -86,13 +86,13 @@ enum Command {
     /// Move an installation from its embedded database to PostgreSQL
     #[command(name = "import-sqlite", after_help = import_sqlite::AFTER_HELP)]
     ImportSqlite(import_sqlite::ImportSqlite),
-    /// Write all of an embedded database into one file, while the service runs
+    /// Back up an embedded database into one file, while the service runs
     #[command(after_help = backup::AFTER_HELP)]
     Backup(backup::Backup),
-    /// Make the database of `data_dir` from a backup
+    /// Restore the database of `data_dir` from a backup
     #[command(after_help = restore::AFTER_HELP)]
     Restore(restore::Restore),
-    /// Customers: create, list, show, change their standing
+    /// Accounts of customers: create, list, show, set status, daily limit and verification
     #[command(subcommand)]
     Account(account::Account),
     /// API tokens: create, list, revoke
@@ -101,22 +101,22 @@ enum Command {
     /// Sender IDs: register, approve, reject, suspend, list
     #[command(subcommand, name = "sender-id")]
     SenderId(sender_id::SenderId),
-    /// Wallets: credit, statement
+    /// Wallets: credit, debit, statement
     #[command(subcommand)]
     Wallet(wallet::Wallet),
-    /// Callbacks: list attempts and dead ones, make these again, have all signed
+    /// Callbacks: list failed attempts and dead callbacks, replay them, manage signing secrets
     #[command(subcommand)]
     Callback(callback::Callback),
-    /// Phrases that no text may hold: add, remove, list, test a text
+    /// Prohibited phrases: add, remove, list, test a text
     #[command(subcommand)]
     Content(content::Content),
-    /// Blocks of numbers that an account sent too much to: list, release
+    /// Blocks of numbers that are paused for an account (velocity limit): list, release
     #[command(subcommand)]
     Velocity(velocity::Velocity),
-    /// Show what was changed by operators: when, by whom, how it was and how it is
+    /// Show the changes of operators: time, user, old and new values
     #[command(after_help = audit::AFTER_HELP)]
     Audit(audit::Audit),
-    /// Run an SMSC simulator: a carrier on real SMPP that sends receipts as told
+    /// Run an SMSC simulator: a carrier on real SMPP with configured receipts and faults
     Smsc(Box<smsc::Smsc>),
     /// Recompute every balance from the ledger and check every invariant
     #[command(after_help = VERIFY_AFTER_HELP)]
@@ -130,20 +130,20 @@ enum Command {
 }
 
 const VERIFY_AFTER_HELP: &str = "\
-Exits with 0 when all is well, and with 1 when an invariant is violated or the database cannot be read. Each violation
-is named; with --json they are the list `violations` on standard output, beside `ok` and what was counted.
+The exit code is 0 if no invariant is violated, and 1 if one is or the database cannot be read. Each violation is named.
+With --json, `violations` lists them, `ok` is the result, and the other fields are counts.
 
-Checked, at one moment, while the service runs or not:
-  - each part of each wallet is the sum of its ledger entries, and not below nothing
-  - each live message was charged its cost, which is that of its recipients by whole pages of its text
-  - nobody was refunded more than was charged, or without an outcome; who is owed a refund has it
+The checks see one moment of the database. The service may run meanwhile:
+  - each component of each wallet is the sum of its ledger entries, and not negative
+  - each live message was charged its cost: that of its recipients, by whole pages of its text
+  - no refund exceeds its charge or lacks an outcome, and no refund is missing
   - the sandbox has no ledger entries; no account was charged more in a day than its wallet has counted
   - triggers keep ledger and audit from being changed, and the audit has no gap
-  - each recipient waits, is on its way or has an outcome, and none is left behind whose time was over
-  - a callback that waits tells an outcome that its recipient has
+  - each recipient is queued, in flight or has an outcome, and none is past its time without one
+  - each queued callback has the outcome of its recipient
 
-What leaves no rows is not seen: prices of the day, how often something was sent, a status as it was
-before, a callback that was never made (one that was taken leaves nothing behind either).
+The checks cannot see what leaves no rows: the prices of the day, the number of submits, an earlier status, or a
+missing callback (a delivered one leaves no row either).
 
 Example: ogene verify --json";
 

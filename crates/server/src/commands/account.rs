@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 pub(super) enum Account {
     /// Create an account, and print its `user_id`
     #[command(
-        after_help = "Makes the database, too, where there is none.\n\nExample: ogene account create --name \"Ada Foods\" --email ada@example.ng"
+        after_help = "The database is created if there is none.\n\nExample: ogene account create --name \"Ada Foods\" --email ada@example.ng"
     )]
     Create {
         /// Name of the business or person
@@ -37,15 +37,15 @@ pub(super) enum Account {
     /// Show one account with its balances
     #[command(after_help = "Example: ogene account show --account 1882399170363392")]
     Show(Which),
-    /// Say what an account may do
+    /// Set the status of an account: the requests that it may make
     #[command(name = "set-status")]
     #[command(
-        after_help = "active: everything; pending: the sandbox only; restricted: read, not send; \
-        dormant, disabled: nothing.\n\n\
-        What an account that may not send has queued, and is not handed to a carrier yet, is held: it goes on when the \
-        account is active again, unless its time is over by then. --queued cancel ends it now: each recipient is `failed`, \
-        is called back and gets back what was charged for what was not submitted. --queued send lets it go out. It may be \
-        given again to choose otherwise. What was handed over meanwhile is sent and stays charged.\n\n\
+        after_help = "active: all requests; pending: the sandbox only; restricted: reading, no sending; \
+        dormant, disabled: no request.\n\n\
+        Queued recipients of an account that may not send are held (--queued hold). They continue when the account is \
+        active again, unless they have expired by then. --queued cancel ends them now: each recipient becomes `failed`, \
+        gets a callback, and the charge of its unsubmitted pages is refunded. --queued send submits them. The command may \
+        be repeated with another choice. Recipients that were submitted meanwhile stay sent and charged.\n\n\
         Examples: ogene account set-status --account 1882399170363392 --status restricted\n          \
         ogene account set-status --account 1882399170363392 --status disabled --queued cancel"
     )]
@@ -59,11 +59,11 @@ pub(super) enum Account {
         #[arg(long, value_parser = queued_choices())]
         queued: Option<Queued>,
     },
-    /// Limit what an account may spend in a day, or take the limit away
+    /// Set or remove the daily limit: the most that an account may be charged in a day
     #[command(
-        after_help = "A day is a calendar day in Lagos. What was charged today already counts, refunds give nothing back, \
-        and the sandbox does not count. What goes beyond is refused with API-3004 until midnight. \
-        After a clock was days ahead, set the limit again: it counts anew what was charged today.\n\n\
+        after_help = "A day is a calendar day in Lagos. Charges of today count, also earlier ones. Refunds do not reduce \
+        the sum, and the sandbox does not count. A send above the limit is refused with API-3004 until midnight. \
+        If the clock was days ahead, set the limit again: this counts the charges of today anew.\n\n\
         Examples: ogene account limit --account 1882399170363392 --per-day 5000.00\n          \
         ogene account limit --account 1882399170363392 --per-day none"
     )]
@@ -74,7 +74,7 @@ pub(super) enum Account {
         #[arg(long, value_name = "NAIRA", value_parser = per_day)]
         per_day: PerDay,
     },
-    /// Say how far the holder of an account is known
+    /// Set how far the holder of an account is verified
     #[command(name = "set-verification")]
     #[command(
         after_help = "Example: ogene account set-verification --account 1882399170363392 --level verified"

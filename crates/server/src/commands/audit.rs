@@ -12,12 +12,12 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 pub(super) const AFTER_HELP: &str = "WHO is the system's user behind a command (cli:ada), or a node. WHAT is the \
-    command with dots between its words. Nothing in here can be changed or removed, and no token, secret or whole \
-    number is in it.\n\nExamples: ogene audit\n          ogene audit --account 1882399170363392 --limit 20";
+    command with dots between its words. Entries cannot be changed or removed. They hold no token, secret or whole \
+    number.\n\nExamples: ogene audit\n          ogene audit --account 1882399170363392 --limit 20";
 
 #[derive(Args)]
 pub(super) struct Audit {
-    /// Only what is about this account
+    /// Only entries of this account
     #[arg(long, value_name = "ID", value_parser = account_id)]
     account: Option<AccountId>,
     #[command(flatten)]

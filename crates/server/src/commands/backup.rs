@@ -7,15 +7,14 @@ use clap::Args;
 use database::Target;
 use std::path::PathBuf;
 
-pub(super) const AFTER_HELP: &str = "Works while the service runs and sends, which waits for nothing but the disk that \
-    they share. The backup is a whole database, as it was at one moment: it is verified as `ogene verify` does, and \
-    has its name only once it is sound and on the disk. Until then it is FILE.partial. It holds numbers, texts and \
-    the hashes of tokens: its owner alone may read it.\n\nOn PostgreSQL use pg_dump, or pg_basebackup with \
-    continuous archiving.\n\nExample: ogene backup /backup/ogene-$(date +%F).db";
+pub(super) const AFTER_HELP: &str = "The service may run and send meanwhile; the two share the disk. The backup is a whole \
+    database at one moment. It is FILE.partial until it is verified like by `ogene verify` and synced to the disk, and \
+    then gets its name. It holds numbers, texts and the hashes of tokens, so only its owner may read it.\n\nOn \
+    PostgreSQL use pg_dump, or pg_basebackup with continuous archiving.\n\nExample: ogene backup /backup/ogene-$(date +%F).db";
 
 #[derive(Args)]
 pub(super) struct Backup {
-    /// The file to write; nothing is overwritten
+    /// File to write; an existing file is not overwritten
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

@@ -16,31 +16,31 @@ use store::{Callback as DeadCallback, CallbackAttempt, DeadOrigin};
 
 #[derive(Subcommand)]
 pub(super) enum Callback {
-    /// List dead callbacks: how many to each origin, or those of one account
+    /// List dead callbacks: their number by origin, or each one of an account
     #[command(
-        after_help = "A callback is dead when its last attempt failed, when it was answered with a 3xx, or a 4xx other than 408, 425 and \
-        429 (after 410 with all others of the message), or when it waited too long for a receiver that fails.\n\n\
+        after_help = "A callback is dead after its last attempt failed, after an answer 3xx or 4xx other than 408, 425 and 429, or after \
+        it waited too long for a failing receiver. 410 ends all callbacks of the message.\n\n\
         Examples: ogene callback dead\n          ogene callback dead --account 1882399170363392"
     )]
     Dead {
-        /// The callbacks of this account, one by one, the latest first
+        /// List each callback of this account, the latest first
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: Option<AccountId>,
         #[command(flatten)]
         page: PageArgs,
     },
-    /// Make dead callbacks again, from their first attempt on
+    /// Replay dead callbacks, from their first attempt on
     #[command(
-        after_help = "A running service makes them within a second, with all delays between attempts anew.\n\n\
+        after_help = "A running service makes the first attempts within a second. The delays between attempts begin anew.\n\n\
         Examples: ogene callback replay --message 019a5c1e-9f00-7abc-8000-000000000001\n          \
         ogene callback replay --account 1882399170363392 --origin https://shop.example.ng:443"
     )]
     Replay(Which),
-    /// Show the attempts at an account's callbacks that failed, and those that succeeded after these
+    /// Show the failed attempts of an account's callbacks, and the attempts that succeeded after them
     #[command(
-        after_help = "RESULT is the HTTP status, or why there was none: bad_url, unresolved, forbidden (an address that \
-        may not be called), unreachable, tls, timed_out, broken. A callback that was taken at once is not among them. They \
-        are kept for 14 days. The latest messages come first.\n\n\
+        after_help = "RESULT is the HTTP status, or the reason why there was none: bad_url, unresolved, forbidden (an address \
+        that is not public), unreachable, tls, timed_out, broken. A callback whose first attempt succeeded is not listed. \
+        Attempts are kept for 14 days. The latest messages come first.\n\n\
         Examples: ogene callback attempts --account 1882399170363392\n          \
         ogene callback attempts --account 1882399170363392 --message 019a5c1e-9f00-7abc-8000-000000000001"
     )]
@@ -48,13 +48,13 @@ pub(super) enum Callback {
         /// The account's `user_id`
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: AccountId,
-        /// Only those of this message
+        /// Only attempts of this message
         #[arg(long, value_name = "ID")]
         message: Option<MessageId>,
         #[command(flatten)]
         page: PageArgs,
     },
-    /// Secrets that callbacks are signed with (Standard Webhooks): create, rotate, list, revoke
+    /// Signing secrets of callbacks (Standard Webhooks): create, rotate, list, revoke
     #[command(subcommand)]
     Secret(secret::Secret),
 }
@@ -71,7 +71,7 @@ pub(super) struct Which {
     /// Only callbacks of this message
     #[arg(long, value_name = "ID")]
     message: Option<MessageId>,
-    /// All of them
+    /// All dead callbacks
     #[arg(long, conflicts_with_all = ["account", "origin", "message"])]
     all: bool,
 }

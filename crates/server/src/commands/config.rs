@@ -8,29 +8,29 @@ use serde_json::json;
 
 #[derive(Subcommand)]
 pub(super) enum Config {
-    /// Print every key with its default and what it is for
+    /// Print every key with its default and its meaning
     #[command(after_help = "Example: ogene config default > ogene.toml")]
     Default,
     /// Check a configuration and name every fault at once
     #[command(
-        after_help = "Exits with 2 when there is a fault.\n\nExample: ogene config check --config ogene.toml"
+        after_help = "The exit code is 2 if there is a fault.\n\nExample: ogene config check --config ogene.toml"
     )]
     Check,
-    /// Have all running nodes read their configuration again, each its own file
+    /// Make all running nodes read their configuration files again
     #[command(after_help = RELOAD_AFTER_HELP)]
     Reload,
 }
 
 const RELOAD_AFTER_HELP: &str = "\
-The configuration that this command sees is checked first, and nothing is asked of anybody where it has a fault. Nodes
-notice within a second. Each logs `configuration: reloaded`, or what is wrong with its own file: then it goes on as it was.
-SIGHUP (`systemctl reload ogene`) does the same for one node.
+This command first checks the configuration that it sees itself, and asks no node to reload if that has a fault. Nodes
+reload within a second. Each logs `configuration: reloaded`, or the faults of its own file, and then keeps its running
+configuration. SIGHUP (`systemctl reload ogene`) makes one node reload.
 
-Read again:       gateways with their prices, networks, content, velocity, sandbox, retention, trusted_proxies, body_timeout, carriers,
-                  the certificate of http.tls, and limits but for two
+Reloaded:         gateways with their prices, networks, content, velocity, sandbox, retention, trusted_proxies, body_timeout, carriers,
+                  the certificate of http.tls, and all limits except two
 Needs a restart:  data_dir, database_url, database_connections, [log], [callbacks], limits.body_memory, limits.accept_queue,
-                  http.listen, http.code_prefix, http.max_connections, http.idle_timeout, and http.tls that was not set, or is not any more
-A carrier that did not change keeps its connections. One that changed finishes what is in flight, unbinds and binds again.
+                  http.listen, http.code_prefix, http.max_connections, http.idle_timeout, and adding or removing http.tls
+A carrier that did not change keeps its connections. A changed one finishes its submits in flight, unbinds and binds again.
 One that is gone unbinds, and what waits for it goes to the next carrier of its gateway.
 
 Example: ogene config reload";

@@ -12,36 +12,36 @@ use serde_json::json;
 
 #[derive(Subcommand)]
 pub(super) enum Content {
-    /// Add a phrase that no text may hold: within a second it is refused (API-2010)
+    /// Prohibit a phrase: within a second, texts with it are refused (API-2010)
     #[command(
-        after_help = "It is found as whole words, whatever their case and accents, and what stands between them.\n\n\
+        after_help = "The phrase matches whole words. Case, accents and the characters between words are ignored.\n\n\
         Example: ogene content add \"double your money\""
     )]
     Add {
-        /// One word or several
+        /// The phrase: one word or more
         phrase: String,
     },
     /// Remove a phrase that was added
     #[command(after_help = "Example: ogene content remove \"double your money\"")]
     Remove {
-        /// The phrase as it is listed, whatever its case
+        /// The phrase as listed; case is ignored
         phrase: String,
     },
-    /// List all phrases: those of the configuration, then those that were added
+    /// List all phrases: those of the configuration, then added ones
     #[command(after_help = "Example: ogene content list")]
     List {
         #[command(flatten)]
         page: PageArgs,
     },
-    /// Say whether a text would be refused, and for which phrase
+    /// Test a text: print whether it would be refused, and for which phrase
     #[command(
-        after_help = "Exits with 1 where the text would be refused. What makes a text transactional (API-2013) is not \
-        looked at.\n\nExample: ogene content test \"Double your money today\""
+        after_help = "The exit code is 1 if the text would be refused. The check for transactional texts (API-2013) is not \
+        made.\n\nExample: ogene content test \"Double your money today\""
     )]
     Test {
         /// The text, as it would be sent
         text: String,
-        /// Sent with `unicode`: not made plain first
+        /// Test the text as sent with `unicode`, without its conversion to plain text
         #[arg(long)]
         unicode: bool,
     },

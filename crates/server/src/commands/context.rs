@@ -21,7 +21,7 @@ pub(super) struct Global {
     /// The configuration file [default: ogene.toml, else /etc/ogene/ogene.toml; also `OGENE_CONFIG`]
     #[arg(long, global = true, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Print one JSON value, for machines
+    /// Print one JSON value
     #[arg(long, global = true)]
     pub(super) json: bool,
 }

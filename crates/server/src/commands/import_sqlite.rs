@@ -16,19 +16,18 @@ use std::time::Duration;
 use store::Store;
 use tokio::time::Instant;
 
-pub(super) const AFTER_HELP: &str = "Stop the service first; nothing may serve from the directory or the PostgreSQL \
-    database. Everything is copied and compared: accounts, tokens, sender IDs, wallets, the ledger, messages with \
-    their deliveries, and what waits or is in flight. Only the windows of 60 s in which a repeated send is a \
-    duplicate are not moved.\n\nAn import that is interrupted is completed by running it again. Nothing that is \
-    in the PostgreSQL database is overwritten, and once the import is complete `ogene serve` refuses the \
-    directory.\n\nExample: ogene import-sqlite --from data   # with `database_url` in ogene.toml";
+pub(super) const AFTER_HELP: &str = "Stop the service first: no process may serve from the directory or the PostgreSQL \
+    database. The import copies and compares all rows: accounts, tokens, sender IDs, wallets, the ledger, messages \
+    with their deliveries, and work that is queued or in flight. Only the duplicate windows of 60 s are not \
+    moved.\n\nRun the command again to complete an interrupted import. Rows of the PostgreSQL database are not \
+    overwritten. Once the import is complete, `ogene serve` refuses the directory.\n\nExample: ogene import-sqlite --from data   # with `database_url` in ogene.toml";
 
 /// The interval of progress lines.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
 pub(super) struct ImportSqlite {
-    /// The `data_dir` of the installation; `database_url` of the configuration says where it goes
+    /// The `data_dir` of the installation; the target is `database_url` of the configuration
     #[arg(long, value_name = "DIR")]
     from: PathBuf,
 }

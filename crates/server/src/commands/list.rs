@@ -15,7 +15,7 @@ pub(super) struct PageArgs {
     /// Print one page of at most so many rows, 1 to 1000 [default: all rows]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_LIMIT)))]
     limit: Option<u32>,
-    /// Begin behind the page that gave this cursor
+    /// Begin after the page that printed this cursor
     #[arg(long, value_name = "CURSOR")]
     cursor: Option<String>,
 }

@@ -13,7 +13,7 @@ pub(super) const MANUAL_AFTER_HELP: &str = "Example: ogene manual /usr/local/sha
 
 #[derive(Args)]
 pub(super) struct Completions {
-    /// The shell that reads them
+    /// Shell of the completions
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
@@ -29,7 +29,7 @@ impl Completions {
 
 #[derive(Args)]
 pub(super) struct Manual {
-    /// An existing directory; pages of the same names are overwritten
+    /// Existing directory; pages of the same names are overwritten
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }

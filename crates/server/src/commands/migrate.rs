@@ -10,8 +10,8 @@ use serde_json::json;
 
 #[derive(Args)]
 pub(super) struct Migrate {
-    /// Print the statements for psql that distribute the tables with Citus, and do nothing else. They were checked on
-    /// Citus 13.2.2
+    /// Only print the statements for psql that distribute the tables with Citus. They were checked
+    /// on Citus 13.2.2
     #[arg(long)]
     citus: bool,
 }

@@ -8,18 +8,18 @@ use clap::Args;
 use database::Target;
 use std::path::PathBuf;
 
-pub(super) const AFTER_HELP: &str = "Makes the database in `data_dir`, where there is none, brings its schema up to \
-    date and verifies it. An interrupted restore leaves no database, and can be repeated. FILE is not changed.\n\n\
-    What root restores belongs to the owner of `data_dir`, where that is there: make it first, for the user of the \
+pub(super) const AFTER_HELP: &str = "The restore makes the database in `data_dir`, which must have none, upgrades its \
+    schema and verifies it. An interrupted restore leaves no database, and can be repeated. FILE is not changed.\n\n\
+    Files that root restores belong to the owner of an existing `data_dir`: make it first, for the user of the \
     service.\n\n\
-    What happened after the backup is not in it: neither messages nor credits nor outcomes. What waited then is sent \
-    when the service starts, even if it was sent since. What was being sent then is in doubt: it is held for a \
-    receipt and then sent once more, or left, as its gateway says. A receipt that came since does not come again: its \
-    recipient is expired after `receipt_timeout`.\n\nExample: ogene restore /backup/ogene-2026-11-21.db";
+    Messages, credits and outcomes after the backup are lost. Recipients that were queued at the backup are sent when \
+    the service starts, even if they were sent since. Recipients that were in flight are in doubt: they wait for a \
+    receipt, and then are sent once more or left, as their gateway requires. A receipt that arrived since does not \
+    arrive again, so its recipient expires after `receipt_timeout`.\n\nExample: ogene restore /backup/ogene-2026-11-21.db";
 
 #[derive(Args)]
 pub(super) struct Restore {
-    /// The backup
+    /// Backup to restore
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }

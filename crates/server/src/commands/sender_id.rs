@@ -12,7 +12,7 @@ use serde::Serialize;
 
 #[derive(Subcommand)]
 pub(super) enum SenderId {
-    /// Register a sender ID on an account; it may be used once it is approved
+    /// Register a sender ID of an account; it may be used after its approval
     #[command(
         after_help = "Example: ogene sender-id register --account 1882399170363392 --sender-id AdaFoods \
         --purpose \"Order updates\""
@@ -23,16 +23,16 @@ pub(super) enum SenderId {
         /// The purpose of the sender ID
         #[arg(long)]
         purpose: String,
-        /// A foreign sender: only the gateway `international` takes it
+        /// The sender is foreign: only the gateway `international` accepts it
         #[arg(long)]
         international: bool,
     },
-    /// Approve a sender ID: from then on it may be used
+    /// Approve a sender ID, so that it may be used
     #[command(
         after_help = "Example: ogene sender-id approve --account 1882399170363392 --sender-id AdaFoods"
     )]
     Approve(Which),
-    /// Reject a sender ID, and say why
+    /// Reject a sender ID, with a reason
     #[command(
         after_help = "Example: ogene sender-id reject --account 1882399170363392 --sender-id Bank \
         --reason \"Proof of the name is missing\""
@@ -40,19 +40,19 @@ pub(super) enum SenderId {
     Reject {
         #[command(flatten)]
         which: Which,
-        /// Why, in words for the customer
+        /// The reason, in words for the customer
         #[arg(long)]
         reason: String,
     },
-    /// Suspend a sender ID that was approved
+    /// Suspend an approved sender ID
     #[command(
         after_help = "Example: ogene sender-id suspend --account 1882399170363392 --sender-id AdaFoods"
     )]
     Suspend(Which),
-    /// List sender IDs, account by account, those registered last first
+    /// List sender IDs by account, the newest first
     #[command(after_help = "Example: ogene sender-id list --account 1882399170363392")]
     List {
-        /// Only those of this account
+        /// Only sender IDs of this account
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: Option<AccountId>,
         #[command(flatten)]

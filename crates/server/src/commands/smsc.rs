@@ -25,7 +25,7 @@ const LAGOS_OFFSET_S: u64 = 3_600;
 
 const EXAMPLES: &str = "\
 A fate is a receipt state (delivrd, undeliv, expired, rejectd, deleted, unknown, acceptd, enroute), or pending \
-(no receipt ever), silence (no response), drop (the connection goes), or refuse:STATUS (such as refuse:0x0B).
+(no receipt ever), silence (no response), drop (the connection is dropped), or refuse:STATUS (such as refuse:0x0B).
 
 Examples:
   ogene smsc
@@ -35,13 +35,13 @@ Examples:
   ogene smsc --account ogene:secret --max-binds 2 --receipt-ids hex-response-decimal-receipt --quirk duplicate,shuffle
   ogene smsc --receipt-form text --quirk ucs2,two-parts
 
-Stops on SIGTERM or Ctrl-C, and prints what it counted.";
+SIGTERM or Ctrl-C stops the simulator, which then prints its counts.";
 
 /// The behaviour of the simulator.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Smsc {
-    /// Where to listen
+    /// Address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:2775")]
     listen: SocketAddr,
     #[command(flatten)]
@@ -56,26 +56,27 @@ pub(super) struct Smsc {
 }
 
 #[derive(Args)]
-#[command(next_help_heading = "What becomes of messages")]
+#[command(next_help_heading = "Fates of messages")]
 struct Outcomes {
-    /// By the end of the destination; may be given again, the first that fits counts
+    /// Fate of destinations with this ending; may be repeated, and the first match counts
     #[arg(long = "rule", value_name = "SUFFIX=FATE", value_parser = simulator::parse_rule)]
     rules: Vec<Rule>,
-    /// All others, each fate as often as its weight says
+    /// Fates of all other destinations, by weight
     #[arg(long, value_name = "FATE=WEIGHT,…", default_value = "delivrd=1", value_parser = parse_mix)]
     mix: Mix,
-    /// How long a response takes: a time, or a range such as 10ms..200ms
+    /// Delay of a response: a time, or a range such as 10ms..200ms
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = simulator::parse_delay)]
     response_delay: Delay,
-    /// How long after that the receipt comes; a range mixes their order
+    /// Delay of a receipt after its response; a range mixes their order
     #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = simulator::parse_delay)]
     receipt_delay: Delay,
-    /// A fault at every Nth submit of a connection: throttle, queue-full, refuse:STATUS, silence,
-    /// lose-response, no-id, drop, half-open, wrong-sequence, garbage, broken-length, flood:COUNT (receipts of messages
-    /// that nobody sent), unbind (it unbinds, and answers half a second later); may be given again
+    /// Fault at every Nth submit of a connection: throttle, queue-full, refuse:STATUS, silence,
+    /// lose-response, no-id, drop, half-open, wrong-sequence, garbage, broken-length, flood:COUNT
+    /// (receipts of unknown messages), unbind (an unbind, with responses half a second later); may be
+    /// repeated
     #[arg(long = "fault", value_name = "N=FAULT", value_parser = simulator::parse_fault)]
     faults: Vec<(u64, Fault)>,
-    /// Submits a second that a connection may send; above it they are throttled (0x58)
+    /// Submits a second of a connection; further ones are throttled (0x58)
     #[arg(long, value_name = "N")]
     max_per_second: Option<u32>,
     /// Refuse every message that has a `validity_period` (0x62)
@@ -87,12 +88,12 @@ struct Outcomes {
 }
 
 #[derive(Args)]
-#[command(next_help_heading = "Who may bind")]
+#[command(next_help_heading = "Binds")]
 struct Binds {
-    /// Who may bind; may be given again [default: everybody]
+    /// Account that may bind; may be repeated [default: all may bind]
     #[arg(long = "account", value_name = "SYSTEM_ID:PASSWORD", value_parser = account)]
     accounts: Vec<(String, String)>,
-    /// Binds at a time of one `system_id`
+    /// Maximum number of simultaneous binds of one `system_id`
     #[arg(long = "max-binds", value_name = "N")]
     most: Option<usize>,
     /// Refuse every bind with this status, such as 0x0D
@@ -107,25 +108,25 @@ struct Binds {
 }
 
 #[derive(Args)]
-#[command(next_help_heading = "How receipts look")]
+#[command(next_help_heading = "Form of receipts")]
 struct Receipts {
-    /// Where they have id and state
+    /// Place of id and state in a receipt
     #[arg(long, default_value = "both", value_parser = one_of(ReceiptForm::WORDS))]
     receipt_form: ReceiptForm,
-    /// How their ids differ from those of responses
+    /// Difference of a receipt's id from that of its response
     #[arg(long, default_value = "exact", value_parser = one_of(&ReceiptIds::WORDS))]
     receipt_ids: ReceiptIds,
-    /// Digits of their dates
+    /// Digits of the dates in a receipt
     #[arg(long, default_value = "10", value_parser = one_of(&DATES))]
     receipt_dates: ReceiptDates,
-    /// How their text is labelled
+    /// Labels in the text of a receipt
     #[arg(long, default_value = "usual", value_parser = one_of(ReceiptLabels::WORDS))]
     receipt_labels: ReceiptLabels,
-    /// Oddities, with commas between them; long-error and long-address have 60,000 characters, overlong is a PDU of more than
-    /// 64 KiB
+    /// Oddities of receipts, with commas between them; long-error and long-address have 60,000
+    /// characters, overlong is a PDU of more than 64 KiB
     #[arg(long = "quirk", value_delimiter = ',', value_parser = one_of(Quirk::WORDS))]
     quirks: Vec<Quirk>,
-    /// Receipts without a response at a time, on a connection
+    /// In-flight window of receipts on a connection
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     receipt_window: usize,
 }

@@ -14,16 +14,16 @@ use serde_json::json;
 
 #[derive(Subcommand)]
 pub(super) enum Velocity {
-    /// List the blocks of numbers that are paused now, and for which account, the latest first
+    /// List the paused blocks of numbers with their accounts, the latest first
     #[command(
-        after_help = "A block is all numbers that differ in their last three digits. It is paused where an account sends \
-        more than `velocity.per_block_per_hour` there.\n\nExample: ogene velocity list"
+        after_help = "A block is all numbers that differ only in their last three digits. It is paused for an account that sends \
+        more than `velocity.per_block_per_hour` to it.\n\nExample: ogene velocity list"
     )]
     List {
         #[command(flatten)]
         page: PageArgs,
     },
-    /// End a pause: within a second the account may send there again, counted from nothing
+    /// End a pause: within a second the account may send to the block again, with a count of zero
     #[command(
         after_help = "Example: ogene velocity release --account 1882399170363392 --block 2348031234"
     )]

@@ -13,7 +13,7 @@ use store::{EntryKind, LedgerEntry};
 
 #[derive(Subcommand)]
 pub(super) enum Wallet {
-    /// Add credit; the same reference never credits twice
+    /// Add credit; one reference never credits twice
     #[command(
         after_help = "Example: ogene wallet credit --account 1882399170363392 --amount 1000.00 \
         --reference bank-2026-11-21-0017"
@@ -28,11 +28,11 @@ pub(super) enum Wallet {
         /// Your reference of the payment
         #[arg(long, value_name = "R")]
         reference: String,
-        /// The part of the wallet
+        /// Component of the wallet
         #[arg(long, default_value = "sms_wallet", value_parser = components())]
         component: Component,
     },
-    /// Take back a wrong credit, never more than the wallet holds; the same reference counts once
+    /// Take back a wrong credit, at most the balance; one reference never debits twice
     #[command(
         after_help = "The ledger keeps the credit and has another entry with the negative amount.\n\n\
         Example: ogene wallet debit --account 1882399170363392 --amount 1000.00 \
@@ -45,18 +45,18 @@ pub(super) enum Wallet {
         /// Naira with at most four decimals, more than 0
         #[arg(long, value_name = "NAIRA", value_parser = amount)]
         amount: Money,
-        /// Your reference of the correction; one that no credit of the account has
+        /// Your reference of the correction, which must differ from those of the account's credits
         #[arg(long, value_name = "R")]
         reference: String,
-        /// Why, for the audit
+        /// Reason, for the audit
         #[arg(long, value_name = "TEXT")]
         reason: String,
-        /// The part of the wallet
+        /// Component of the wallet
         #[arg(long, default_value = "sms_wallet", value_parser = components())]
         component: Component,
     },
-    /// Show the entries of an account's ledger: the newest message or credit first
-    #[command(after_help = "A refund stands with the charge of its message.\n\n\
+    /// Show the entries of an account's ledger, the newest first
+    #[command(after_help = "A refund is listed with the charge of its message.\n\n\
         Example: ogene wallet statement --account 1882399170363392 --limit 20")]
     Statement {
         /// The account's `user_id`

@@ -15,42 +15,42 @@ use std::time::Duration;
 
 #[derive(Subcommand)]
 pub(crate) enum Secret {
-    /// Have an account's callbacks signed, and print the secret; it is shown this once
+    /// Create an account's signing secret and print it; it is shown only once
     #[command(
-        after_help = "The customer verifies `webhook-signature` with it, by any library of Standard Webhooks. Until an \
-        account has one, its callbacks are not signed.\n\nExample: ogene callback secret create --account 1882399170363392"
+        after_help = "The customer verifies `webhook-signature` with it, by any library of Standard Webhooks. The callbacks of \
+        an account without a secret are not signed.\n\nExample: ogene callback secret create --account 1882399170363392"
     )]
     Create {
         /// The account's `user_id`
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: AccountId,
     },
-    /// Give an account another secret and print it; the one before signs as well for a while
+    /// Create another secret and print it; the previous one also signs for a while
     #[command(
         after_help = "Examples: ogene callback secret rotate --account 1882399170363392\n          \
-        ogene callback secret rotate --account 1882399170363392 --overlap 0s   (somebody else knows it)"
+        ogene callback secret rotate --account 1882399170363392 --overlap 0s   (the secret has leaked)"
     )]
     Rotate {
         /// The account's `user_id`
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: AccountId,
-        /// How long both sign
+        /// Time in which both secrets sign
         #[arg(long, value_name = "TIME", default_value = "24h", value_parser = overlap)]
         overlap: Duration,
     },
-    /// List the secrets that sign now, without the secrets themselves
+    /// List the ids of the secrets that sign now
     #[command(
-        after_help = "A `secret_id` is the start of the secret's SHA-256: whoever has the secret can tell that it is \
-        the one.\n\nExample: ogene callback secret list --account 1882399170363392"
+        after_help = "A `secret_id` is the start of the secret's SHA-256, so a customer can compare it with \
+        the secret.\n\nExample: ogene callback secret list --account 1882399170363392"
     )]
     List {
-        /// Only those of this account
+        /// Only secrets of this account
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: Option<AccountId>,
         #[command(flatten)]
         page: PageArgs,
     },
-    /// Revoke an account's secrets: within a second its callbacks are not signed any more
+    /// Revoke an account's secrets: within a second its callbacks are no longer signed
     #[command(
         after_help = "Examples: ogene callback secret revoke --account 1882399170363392\n          \
         ogene callback secret revoke --account 1882399170363392 --id sec_3f2a…   (the others go on signing)"
@@ -59,7 +59,7 @@ pub(crate) enum Secret {
         /// The account's `user_id`
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: AccountId,
-        /// Only this one
+        /// Only this secret
         #[arg(long, value_name = "SECRET_ID")]
         id: Option<String>,
     },
