@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use domain::client::{AddressRange, AllowList, client};
+use domain::client_address::{AddressRange, AllowList, client};
 use libfuzzer_sys::fuzz_target;
 use std::net::{IpAddr, Ipv4Addr};
 

@@ -1,7 +1,7 @@
 //! Errors of the database.
 
 use crate::failure::{Failure, is_unsynced};
-use crate::postgres::unusable::Unusable;
+use crate::postgres::remedy::Unusable;
 use std::path::Path;
 
 /// A failure of the database, never of the caller.

@@ -4,6 +4,7 @@
 //! changes that arrive together share a commit.
 
 mod bulk;
+mod certificate_trust;
 mod change;
 mod citus;
 mod db;
@@ -20,11 +21,11 @@ mod schema;
 mod sqlite;
 #[cfg(feature = "test-support")]
 mod test_connection;
-mod trust;
 mod tx;
 mod writer;
 
 pub use bulk::{Bulk, bulk, by_whole_keys, value};
+pub use certificate_trust::{TrustError, trust};
 pub use change::Change;
 pub use citus::citus_statements;
 pub use db::{Db, Target};
@@ -36,19 +37,18 @@ pub use outage::Outage;
 pub use postgres::listener::Listener;
 pub use postgres::open::STARTED;
 pub use postgres::pooled::{Pool, Pooled};
+pub use postgres::remedy::Unusable;
 pub use postgres::server::Server;
-pub use postgres::unusable::Unusable;
 pub use query::{Column, FromRow, Query, Row, Sql, Text, Value, query};
 pub use schema::{Migration, Schema};
 pub use sqlite::connection::Connection;
 pub use sqlite::copy;
 pub use sqlite::files::{
-    FILE, MODE, give_away, is_log_alone, make as make_file, prepare_directory, sync_directory,
-    take_turn,
+    FILE, MODE, give_to_owner, has_orphaned_log, lock_opening, make as make_file,
+    prepare_directory, sync_directory,
 };
 pub use sqlite::readers::{PooledReader, Readers};
 #[cfg(feature = "test-support")]
 pub use test_connection::{Cell, TestConnection};
-pub use trust::{TrustError, trust};
 pub use tx::{SqliteTx, Tx};
 pub use writer::Writer;

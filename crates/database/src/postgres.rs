@@ -3,12 +3,12 @@
 pub(crate) mod commit;
 mod connect;
 mod diagnose;
-mod facts;
 pub(crate) mod listener;
 pub(crate) mod open;
 pub(crate) mod pooled;
 mod pooler;
-mod relay;
+pub(crate) mod remedy;
 pub(crate) mod server;
-pub(crate) mod unusable;
+mod server_check;
+mod tls_relay;
 mod url;

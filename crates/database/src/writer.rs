@@ -1,5 +1,5 @@
 //! SQLite's one writer: a thread of its own, or a task where the database is in memory
-//! (`in_place`). Group commit: changes that arrive together share one durable commit.
+//! (`task`). Group commit: changes that arrive together share one durable commit.
 //!
 //! Once a sync has failed, the writer ends. The system forgets pages that it could not write, so a
 //! later sync would succeed without them. No further commit is acknowledged before the database is
@@ -12,7 +12,7 @@
 
 mod group;
 #[cfg(feature = "test-support")]
-mod in_place;
+mod task;
 mod thread;
 
 use crate::change::Change;
@@ -85,9 +85,9 @@ impl Writer {
 
     /// Starts a writer in this runtime. `disk` decides the result of each commit.
     #[cfg(feature = "test-support")]
-    pub(crate) fn start_in_place(connection: Connection, disk: Disk) -> Self {
+    pub(crate) fn start_task(connection: Connection, disk: Disk) -> Self {
         let (queue, orders) = mpsc::channel(QUEUE);
-        tokio::spawn(in_place::run(connection, orders, disk));
+        tokio::spawn(task::run(connection, orders, disk));
         Self { queue }
     }
 }

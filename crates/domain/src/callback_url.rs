@@ -1,6 +1,6 @@
 //! The callback URL of a customer.
 
-use crate::address;
+use crate::public_address;
 use crate::truncate::truncate;
 use std::net::IpAddr;
 use url::{Host, Url};
@@ -52,7 +52,7 @@ pub fn check(url: &str, allow_private: bool) -> Result<(), UrlFault> {
         Some(Host::Ipv4(address)) => address.into(),
         Some(Host::Ipv6(address)) => address.into(),
     };
-    if allow_private || address::is_public(address) {
+    if allow_private || public_address::is_public(address) {
         Ok(())
     } else {
         Err(UrlFault::NotPublic)

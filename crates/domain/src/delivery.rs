@@ -3,7 +3,7 @@
 
 mod cancelled;
 mod ending;
-mod guess;
+mod reassign;
 mod state;
 
 pub use state::{Delivery, DeliveryEvent, DeliveryStatus, PENDING, Refund, Terms, Transition};
@@ -12,7 +12,7 @@ use crate::leg::Leg;
 use crate::page_set::PageSet;
 use cancelled::cancelled;
 use ending::{failed, not_delivered, quiet, unused_second_leg};
-use guess::pages_named;
+use reassign::pages_named;
 
 /// Applies an event. Returns `None` if it changes nothing.
 ///

@@ -4,16 +4,15 @@
 //! output, no clock and no randomness. Times and random numbers are arguments.
 
 mod account;
-pub mod address;
 pub mod callback;
 pub mod callback_url;
-pub mod client;
-pub mod csv;
-mod daily;
+pub mod client_address;
+mod connection_share;
+pub mod csv_cells;
+mod daily_limit;
 mod delivery;
 mod draft;
 mod gateway;
-pub mod guess;
 pub mod idempotency;
 mod ids;
 mod leg;
@@ -26,6 +25,7 @@ mod pace;
 mod page_set;
 pub mod personalised;
 mod prohibited;
+pub mod public_address;
 pub mod rate;
 pub mod recipient_list;
 mod redact;
@@ -34,10 +34,10 @@ mod retry;
 pub mod schedule;
 pub mod search;
 pub mod sender;
-mod share;
 mod text;
 pub mod time;
 pub mod token;
+pub mod token_guesses;
 mod transactional;
 mod truncate;
 pub mod velocity;
@@ -46,7 +46,8 @@ mod wallet;
 pub use account::{
     Account, AccountStatus, Environment, Queued, SenderId, SenderStatus, Verification,
 };
-pub use daily::{Spending, day_begins_at, lagos_day};
+pub use connection_share::{Share, share};
+pub use daily_limit::{Spending, day_begins_at, lagos_day};
 pub use delivery::{
     Delivery, DeliveryEvent, DeliveryStatus, PENDING, Refund, Terms, Transition, transition,
 };
@@ -74,7 +75,6 @@ pub use redact::redact;
 pub use refusal::{Refusal, Simulated};
 pub use retry::{RetryStep, SubmitFault, after_fault};
 pub use sender::SenderFault;
-pub use share::{Share, share};
 pub use text::{
     Alphabet, MAX_BODY_CHARACTERS, MAX_NAMED_CHANGES, Prepared, Text, TextChange, TextChanges,
 };

@@ -3,7 +3,7 @@
 //! The checksum allows to refuse random text without a lookup, and helps secret scanners. Only the
 //! SHA-256 of a token is stored (docs/spec/interface.md, section 3).
 
-use crate::client::AllowList;
+use crate::client_address::AllowList;
 use crate::refusal::Refusal;
 use sha2::{Digest, Sha256};
 use std::net::IpAddr;
@@ -23,14 +23,14 @@ pub type TokenHash = [u8; 32];
 
 /// The expiry and the allowed addresses of a token.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Terms {
+pub struct TokenTerms {
     /// The expiry, Unix milliseconds, or `None`.
     pub expires_at_ms: Option<i64>,
     /// The allowed addresses.
     pub allowed: AllowList,
 }
 
-impl Terms {
+impl TokenTerms {
     /// Checks the token for a request of `client` at `now_ms`. An expired token counts as unknown
     /// from any address.
     pub fn check(&self, client: IpAddr, now_ms: i64) -> Result<(), Refusal> {
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_token_is_good_until_it_expires_and_from_its_addresses() {
-        let terms = |expires_at_ms, allowed: &str| Terms {
+        let terms = |expires_at_ms, allowed: &str| TokenTerms {
             expires_at_ms,
             allowed: allowed.parse().unwrap(),
         };

@@ -10,7 +10,7 @@ mod request;
 pub use admission::{Admission, Credentials, NotAdmitted, Purpose, Quoted};
 pub use customer_queries::{CustomerQueries, Export, PageFields};
 pub use reload::Reloaded;
-pub use report::Report;
+pub use report::DeliveryReport;
 pub use request::SendRequest;
 
 use crate::accept;

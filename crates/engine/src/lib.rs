@@ -40,8 +40,8 @@ pub use database::Outage;
 pub use domain::rate::Rate;
 pub use engine::otp;
 pub use engine::{
-    Admission, Credentials, CustomerQueries, Engine, Export, NotAdmitted, PageFields, Purpose,
-    Quoted, Reloaded, Report, SendRequest,
+    Admission, Credentials, CustomerQueries, DeliveryReport, Engine, Export, NotAdmitted,
+    PageFields, Purpose, Quoted, Reloaded, SendRequest,
 };
 pub use error::{Error, StartError};
 pub use queries::{

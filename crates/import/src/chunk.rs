@@ -1,6 +1,6 @@
 //! Chunks of a table, by column, which an import moves from SQLite to PostgreSQL.
 
-use super::table::{Bucketed, Kind, NamedPage, Table};
+use super::table::{Bucketed, ColumnType, NamedColumn, Table};
 use database::{Change, Result, Row, Tx, Value, query};
 use domain::{AccountId, Bucket, MessageId};
 use std::collections::BTreeMap;
@@ -19,13 +19,13 @@ pub(super) struct Chunk {
 }
 
 /// Returns the values of these kinds in a row of either database.
-fn values(row: &Row<'_>, kinds: &[NamedPage]) -> Result<Vec<Value<'static>>> {
-    let of = |(at, (_, kind)): (usize, &NamedPage)| {
+fn values(row: &Row<'_>, kinds: &[NamedColumn]) -> Result<Vec<Value<'static>>> {
+    let of = |(at, (_, kind)): (usize, &NamedColumn)| {
         Ok(match kind {
-            Kind::Int => row.get::<Option<i64>>(at)?.into(),
-            Kind::Text => row.get::<Option<String>>(at)?.into(),
-            Kind::Bytes => row.get::<Option<Vec<u8>>>(at)?.into(),
-            Kind::Bool => row.get::<Option<bool>>(at)?.into(),
+            ColumnType::Int => row.get::<Option<i64>>(at)?.into(),
+            ColumnType::Text => row.get::<Option<String>>(at)?.into(),
+            ColumnType::Bytes => row.get::<Option<Vec<u8>>>(at)?.into(),
+            ColumnType::Bool => row.get::<Option<bool>>(at)?.into(),
         })
     };
     kinds.iter().enumerate().map(of).collect()
@@ -68,7 +68,7 @@ pub(super) async fn read(source: &mut Tx, table: &Table, before: Option<&Chunk>)
     let rows = rows.await?;
     let count = rows.len();
     let mut columns = columns(rows, table.columns.len());
-    if let (Bucketed::ByStem, [_, _, _, pages]) = (table.bucketed, &mut columns[..]) {
+    if let (Bucketed::ByPrefix, [_, _, _, pages]) = (table.bucketed, &mut columns[..]) {
         write_homes(source, pages).await?;
     }
     let mut all = following(table.bucketed, &columns, &owners);
@@ -124,7 +124,7 @@ fn following(bucketed: Bucketed, columns: &[Column], owners: &[Option<i64>]) -> 
     match bucketed {
         Bucketed::No => Vec::new(),
         Bucketed::ByAccount | Bucketed::ByMessage => vec![of_owners()],
-        Bucketed::ByCarrierId | Bucketed::ByStem => vec![of_ids()],
+        Bucketed::ByCarrierId | Bucketed::ByPrefix => vec![of_ids()],
     }
 }
 

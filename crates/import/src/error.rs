@@ -42,4 +42,4 @@ pub enum ImportError {
     Differs(&'static str),
 }
 
-pub(crate) type Outcome<T> = std::result::Result<T, ImportError>;
+pub(crate) type ImportResult<T> = std::result::Result<T, ImportError>;

@@ -17,7 +17,7 @@ pub use error::ImportError;
 
 use chunk::Write;
 use database::{Change, Error, Result, Tx};
-use error::Outcome;
+use error::ImportResult;
 use std::sync::Arc;
 use std::time::Duration;
 use store::moving::{self, MOVED, read_mark, write_mark};
@@ -69,7 +69,7 @@ pub async fn import(
     source: &Store,
     now_ms: i64,
     watch: Watch,
-) -> Outcome<Imported> {
+) -> ImportResult<Imported> {
     if !target.is_shared() || source.is_shared() {
         return Err(Error::Impossible("an import goes from SQLite to PostgreSQL").into());
     }
@@ -91,9 +91,9 @@ struct Import {
 
 /// The import is a change of the source, which stays locked meanwhile.
 impl Change for Import {
-    type Output = Outcome<Imported>;
+    type Output = ImportResult<Imported>;
 
-    async fn apply(&self, tx: &mut Tx) -> Result<Outcome<Imported>> {
+    async fn apply(&self, tx: &mut Tx) -> Result<ImportResult<Imported>> {
         let imported = self.import(tx).await;
         if imported.is_ok() {
             write_mark(tx, MOVED, self.now_ms).await?;
@@ -103,7 +103,7 @@ impl Change for Import {
 }
 
 impl Import {
-    async fn import(&self, tx: &mut Tx) -> Outcome<Imported> {
+    async fn import(&self, tx: &mut Tx) -> ImportResult<Imported> {
         let source = marks::first_account(tx).await?.ok_or(ImportError::Empty)?;
         if marks::is_done(&mut self.target.db().read().await?, source).await?? {
             return Ok(Imported::Before);
@@ -150,7 +150,7 @@ impl Import {
     }
 
     /// Copies a table, and returns the number of its rows.
-    async fn copy(&self, tx: &mut Tx, table: &'static Table) -> Outcome<i64> {
+    async fn copy(&self, tx: &mut Tx, table: &'static Table) -> ImportResult<i64> {
         let of = compare::count(tx, table).await?;
         let (mut done, mut last) = (0, None);
         loop {
@@ -177,7 +177,7 @@ impl Import {
 
     /// Compares the databases. Every row of the source is in the target and equal, so equal counts
     /// mean that there is no other row.
-    async fn compare(&self, tx: &mut Tx, rows: &[(&'static str, i64)]) -> Outcome<()> {
+    async fn compare(&self, tx: &mut Tx, rows: &[(&'static str, i64)]) -> ImportResult<()> {
         let mut target = self.target.db().read().await?;
         for (table, (name, count)) in TABLES.iter().zip(rows) {
             if compare::count(&mut target, table).await? != *count {
@@ -198,7 +198,7 @@ impl Import {
     }
 }
 
-fn is_sound(which: &'static str, verification: &Verification) -> Outcome<()> {
+fn is_sound(which: &'static str, verification: &Verification) -> ImportResult<()> {
     match verification.violations.first() {
         None => Ok(()),
         Some(first) => Err(ImportError::Unsound {

@@ -1,17 +1,17 @@
 //! A table that an import moves, and the statements that read, write and find its rows.
 
-use Kind::{Bool, Bytes, Int, Text};
+use ColumnType::{Bool, Bytes, Int, Text};
 
 /// The type of a column.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Kind {
+pub(super) enum ColumnType {
     Int,
     Text,
     Bytes,
     Bool,
 }
 
-impl Kind {
+impl ColumnType {
     /// Returns PostgreSQL's type of an array of it.
     fn array(self) -> &'static str {
         match self {
@@ -23,7 +23,7 @@ impl Kind {
     }
 }
 
-pub(super) type NamedPage = (&'static str, Kind);
+pub(super) type NamedColumn = (&'static str, ColumnType);
 
 /// The source of a row's bucket. On SQLite it is always 0.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -38,15 +38,15 @@ pub(super) enum Bucketed {
     ByCarrierId,
     /// The bucket follows from carrier and `prefix`, the first two columns. The pages, the fourth
     /// column, also name the buckets of their messages' accounts.
-    ByStem,
+    ByPrefix,
 }
 
 impl Bucketed {
     /// Returns the derived columns, which come first.
-    pub(super) fn columns(self) -> &'static [NamedPage] {
+    pub(super) fn columns(self) -> &'static [NamedColumn] {
         match self {
             Self::No => &[],
-            Self::ByAccount | Self::ByMessage | Self::ByCarrierId | Self::ByStem => {
+            Self::ByAccount | Self::ByMessage | Self::ByCarrierId | Self::ByPrefix => {
                 &[("bucket", Int)]
             }
         }
@@ -55,7 +55,7 @@ impl Bucketed {
     /// Returns the expression by which the source names the row's account.
     fn owner(self) -> &'static str {
         match self {
-            Self::No | Self::ByCarrierId | Self::ByStem => "null",
+            Self::No | Self::ByCarrierId | Self::ByPrefix => "null",
             Self::ByAccount => "t.account_id",
             Self::ByMessage => {
                 "(select m.account_id from messages m
@@ -71,13 +71,13 @@ pub(super) struct Table {
     pub(super) bucketed: Bucketed,
     /// The number of leading columns that form the key. The bucket precedes them.
     pub(super) key: usize,
-    pub(super) columns: &'static [NamedPage],
+    pub(super) columns: &'static [NamedColumn],
     /// Rows moved at a time. The number is smaller if one row may be large.
     pub(super) chunk: i64,
 }
 
 /// Lists names with commas, each after its table.
-fn list(of: &str, columns: &[NamedPage]) -> String {
+fn list(of: &str, columns: &[NamedColumn]) -> String {
     let names: Vec<String> = columns
         .iter()
         .map(|(name, _)| format!("{of}{name}"))
@@ -86,7 +86,7 @@ fn list(of: &str, columns: &[NamedPage]) -> String {
 }
 
 /// Lists columns as they are read: integers of any width become the widest.
-fn widened(of: &str, columns: &[NamedPage]) -> String {
+fn widened(of: &str, columns: &[NamedColumn]) -> String {
     let values: Vec<String> = columns
         .iter()
         .map(|(name, kind)| match kind {
@@ -98,7 +98,7 @@ fn widened(of: &str, columns: &[NamedPage]) -> String {
 }
 
 /// Lists arrays of rows as placeholders.
-fn arrays(columns: &[NamedPage]) -> String {
+fn arrays(columns: &[NamedColumn]) -> String {
     let arrays: Vec<String> = (1..)
         .zip(columns)
         .map(|(number, (_, kind))| format!("cast(${number} as {})", kind.array()))
@@ -107,12 +107,12 @@ fn arrays(columns: &[NamedPage]) -> String {
 }
 
 impl Table {
-    pub(super) fn key_columns(&self) -> &'static [NamedPage] {
+    pub(super) fn key_columns(&self) -> &'static [NamedColumn] {
         &self.columns[..self.key]
     }
 
     /// Returns all columns of the target.
-    pub(super) fn all_columns(&self) -> Vec<NamedPage> {
+    pub(super) fn all_columns(&self) -> Vec<NamedColumn> {
         [self.bucketed.columns(), self.columns].concat()
     }
 
@@ -165,7 +165,7 @@ impl Table {
     /// given order.
     pub(super) fn find(&self) -> String {
         let columns = self.all_columns();
-        let key: Vec<NamedPage> = self.target_key().iter().map(|&at| columns[at]).collect();
+        let key: Vec<NamedColumn> = self.target_key().iter().map(|&at| columns[at]).collect();
         let same: Vec<String> = key
             .iter()
             .map(|(name, _)| format!("t.{name} = k.{name}"))

@@ -1,6 +1,6 @@
 //! The tables that an import moves.
 
-use super::table::Kind::{Bool, Bytes, Int, Text};
+use super::table::ColumnType::{Bool, Bytes, Int, Text};
 use super::table::{Bucketed, Table};
 
 const CHUNK: i64 = 2_000;
@@ -268,7 +268,7 @@ pub(super) const TABLES: [Table; 22] = [
     },
     Table {
         name: "carrier_ids",
-        bucketed: Bucketed::ByStem,
+        bucketed: Bucketed::ByPrefix,
         key: 3,
         columns: &[
             ("carrier", Text),

@@ -14,7 +14,7 @@ mod handshake;
 mod link;
 mod mailbox;
 mod options;
-mod remembered;
+mod sequence_set;
 mod state;
 mod task;
 mod window;

@@ -1,9 +1,9 @@
 //! The first connections to a server.
 
 use super::diagnose::{judge, unusable};
-use super::relay::{self, Relay};
+use super::remedy::Diagnosis;
 use super::server::{CONNECT_TIMEOUT, Server};
-use super::unusable::Diagnosis;
+use super::tls_relay::{self, Relay};
 use crate::error::Result;
 use sqlx::ConnectOptions;
 use sqlx::postgres::PgConnection;
@@ -18,7 +18,7 @@ pub(super) async fn connect(server: &Server) -> Result<(PgConnection, Option<Rel
         .await
         .map_err(late)?
     {
-        Err(error) if relay::is_needed(server, &error) => {
+        Err(error) if tls_relay::is_needed(server, &error) => {
             let fault = |error: io::Error| unusable(server, Diagnosis::Tls(error.to_string()));
             let relay = Relay::start(server).map_err(fault)?;
             let connecting = relay.through(*server.options.clone());

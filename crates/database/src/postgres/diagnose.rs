@@ -1,8 +1,8 @@
 //! Diagnosis of the failures of a PostgreSQL server.
 
-use super::relay::{NO_TLS, UNREACHABLE};
+use super::remedy::{Diagnosis, Unusable};
 use super::server::Server;
-use super::unusable::{Diagnosis, Unusable};
+use super::tls_relay::{NO_TLS, UNREACHABLE};
 use crate::error::Error;
 use sqlx::postgres::PgDatabaseError;
 use std::io;

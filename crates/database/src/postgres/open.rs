@@ -2,11 +2,11 @@
 
 use super::connect::connect;
 use super::diagnose::{judge, unusable};
-use super::facts::Facts;
 use super::pooled::Pool;
 use super::pooler;
+use super::remedy::Diagnosis;
 use super::server::{CONNECT_TIMEOUT, READ_BACK, Server};
-use super::unusable::Diagnosis;
+use super::server_check::Facts;
 use crate::citus::Placement;
 use crate::error::{Error, Result};
 use crate::failure::Failure;

@@ -2,8 +2,8 @@
 
 use super::connect::connect;
 use super::diagnose::{judge, unusable};
+use super::remedy::Diagnosis;
 use super::server::{CONNECT_TIMEOUT, Server};
-use super::unusable::Diagnosis;
 use crate::error::{Error, Result};
 use sqlx::{Connection, PgConnection, Row};
 use tokio::time::timeout;

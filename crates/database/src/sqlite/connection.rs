@@ -22,7 +22,7 @@ pub struct Connection {
 }
 
 /// Runs blocking work. A worker of the runtime hands its other tasks over meanwhile.
-pub(super) fn apart<T>(work: impl FnOnce() -> T) -> T {
+pub(super) fn blocking<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current() {
         Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {
             tokio::task::block_in_place(work)
@@ -44,9 +44,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Turns off SQLite's own checkpoints, so that [`Self::fold_back`] makes them. SQLite would not
+    /// Turns off SQLite's own checkpoints. [`Self::checkpoint`] replaces them, since SQLite would not
     /// report a failed sync.
-    pub(crate) fn keep_log(&mut self) -> Result<()> {
+    pub(crate) fn disable_auto_checkpoint(&mut self) -> Result<()> {
         self.raw.wal_hook(Some(note_log_pages)).map_err(failure)?;
         Ok(())
     }
@@ -58,9 +58,9 @@ impl Connection {
 
     /// Checkpoints the log into the database. Any failure but a failed sync is transient, and the
     /// log holds all data meanwhile.
-    pub(crate) fn fold_back(&self) -> Result<()> {
-        let folded = self.raw.query_row("pragma wal_checkpoint", (), |_| Ok(()));
-        match folded.map_err(failure) {
+    pub(crate) fn checkpoint(&self) -> Result<()> {
+        let made = self.raw.query_row("pragma wal_checkpoint", (), |_| Ok(()));
+        match made.map_err(failure) {
             Err(error) if is_unsynced(&error) => Err(error.into()),
             _ => Ok(()),
         }
@@ -68,7 +68,7 @@ impl Connection {
 
     /// Keeps the file from growing, or lets it grow again.
     #[cfg(feature = "test-support")]
-    pub(crate) fn keep_from_growing(&mut self, is_full: bool) -> Result<()> {
+    pub(crate) fn limit_growth(&mut self, is_full: bool) -> Result<()> {
         let pages = if is_full {
             let count = self
                 .raw
@@ -83,7 +83,7 @@ impl Connection {
 
     /// Runs statements that take no values.
     pub(crate) fn batch(&mut self, text: &str) -> Result<()> {
-        Ok(apart(|| self.raw.execute_batch(text)).map_err(failure)?)
+        Ok(blocking(|| self.raw.execute_batch(text)).map_err(failure)?)
     }
 
     /// Runs a statement; returns how many rows it changed.
@@ -101,7 +101,7 @@ impl Connection {
             drop(statement);
             Ok(self.raw.changes())
         };
-        Ok(apart(run).map_err(failure)?)
+        Ok(blocking(run).map_err(failure)?)
     }
 
     /// Returns the first row of a statement that always has one.
@@ -132,7 +132,7 @@ impl Connection {
         most: usize,
         mut read: impl FnMut(&query::Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
-        apart(|| {
+        blocking(|| {
             let mut statement = self.raw.prepare_cached(sql).map_err(failure)?;
             let positions = positions(&statement);
             bind(&mut statement, &positions, values, &[]).map_err(failure)?;
@@ -163,13 +163,13 @@ impl Connection {
             }
             Ok(())
         };
-        Ok(apart(run_all).map_err(failure)?)
+        Ok(blocking(run_all).map_err(failure)?)
     }
 
     /// Runs a statement once for each of many rows, and returns its rows.
     pub(crate) fn fetch_each<T: FromRow>(&mut self, bulk: &Bulk<'_>) -> Result<Vec<T>> {
         let (sql, rows, rest) = bulk.each_row();
-        apart(|| {
+        blocking(|| {
             let mut found = Vec::new();
             let mut statement = self.raw.prepare_cached(sql).map_err(failure)?;
             let positions = positions(&statement);
@@ -191,7 +191,7 @@ impl Connection {
 
     /// Closes the connection.
     pub(crate) fn close(self) -> Result<()> {
-        let closed = apart(|| self.raw.close().map_err(|(_, error)| error));
+        let closed = blocking(|| self.raw.close().map_err(|(_, error)| error));
         Ok(closed.map_err(failure)?)
     }
 }

@@ -18,17 +18,17 @@ pub const MODE: u32 = 0o600;
 const LOG: &str = "ogene.db-wal";
 
 /// The lock file, held by the process that opens the database.
-const TURN: &str = "opening.lock";
+const OPENING_LOCK: &str = "opening.lock";
 
 /// Interval between attempts to take the lock while another process opens the database.
-const TURN_PAUSE: Duration = Duration::from_millis(20);
+const LOCK_RETRY_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Makes a file of a data directory if it is missing.
 pub fn make(directory: &Path, name: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.create_new(true).write(true).mode(MODE);
     match options.open(directory.join(name)) {
-        Ok(file) => give_away(&file, directory),
+        Ok(file) => give_to_owner(&file, directory),
         // The file is not opened: closing it would release the locks that this process has on it.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
@@ -37,7 +37,7 @@ pub fn make(directory: &Path, name: &str) -> io::Result<()> {
 
 /// Returns `true` if a write-ahead log with data exists without its database. SQLite would remove
 /// such a log. A database is never empty once its log has data.
-pub fn is_log_alone(directory: &Path) -> io::Result<bool> {
+pub fn has_orphaned_log(directory: &Path) -> io::Result<bool> {
     let length = |name: &str| match fs::metadata(directory.join(name)) {
         Ok(found) => Ok(found.len()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
@@ -48,7 +48,7 @@ pub fn is_log_alone(directory: &Path) -> io::Result<bool> {
 
 /// Gives a file to the owner of its directory. Only root makes files for another user, and a
 /// service could not open files of root.
-pub fn give_away(file: &File, directory: &Path) -> io::Result<()> {
+pub fn give_to_owner(file: &File, directory: &Path) -> io::Result<()> {
     let (maker, owner) = (file.metadata()?.uid(), fs::metadata(directory)?);
     if maker == 0 && owner.uid() != maker {
         fchown(file, Some(owner.uid()), Some(owner.gid()))?;
@@ -59,15 +59,18 @@ pub fn give_away(file: &File, directory: &Path) -> io::Result<()> {
 /// Waits for the lock to open the database. Two processes that made the same tables at once would
 /// conflict. The lock lasts as long as the returned file, and the system releases it when a process
 /// dies.
-pub async fn take_turn(path: &Path) -> Result<File> {
+pub async fn lock_opening(path: &Path) -> Result<File> {
     let fault = |source| Error::directory(path, source);
-    make(path, TURN).map_err(fault)?;
+    make(path, OPENING_LOCK).map_err(fault)?;
     let mut options = OpenOptions::new();
-    let file = options.write(true).open(path.join(TURN)).map_err(fault)?;
+    let file = options
+        .write(true)
+        .open(path.join(OPENING_LOCK))
+        .map_err(fault)?;
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) => tokio::time::sleep(TURN_PAUSE).await,
+            Err(TryLockError::WouldBlock) => tokio::time::sleep(LOCK_RETRY_INTERVAL).await,
             Err(TryLockError::Error(error)) => return Err(fault(error)),
         }
     }

@@ -1,7 +1,7 @@
 //! Opening an embedded database, in a directory or in memory.
 
 use super::connection::Connection;
-use super::files::{FILE, is_log_alone, make, prepare_directory, sync_directory, take_turn};
+use super::files::{FILE, has_orphaned_log, lock_opening, make, prepare_directory, sync_directory};
 use super::options::{BUSY_TIMEOUT, Options};
 use super::readers::Readers;
 use crate::error::{Error, Result};
@@ -26,8 +26,8 @@ const WRITER_KEEPS: &str = "pragma cache_size = -2000";
 /// Opens the database of a directory, or makes one if there is none.
 pub(crate) async fn directory(path: &Path, schema: &Schema) -> Result<(Writer, Readers)> {
     prepare_directory(path)?;
-    let _turn = take_turn(path).await?;
-    if is_log_alone(path).map_err(|source| Error::directory(path, source))? {
+    let _lock = lock_opening(path).await?;
+    if has_orphaned_log(path).map_err(|source| Error::directory(path, source))? {
         return Err(Error::LogAlone(path.display().to_string()));
     }
     make(path, FILE).map_err(|source| Error::directory(path, source))?;
@@ -44,7 +44,7 @@ pub(crate) fn in_memory(name: &str, disk: Disk, schema: &Schema) -> Result<(Writ
     let mut writer = options.connect()?;
     migrate::sqlite(&mut writer, schema.sqlite)?;
     let readers = readers(options)?;
-    Ok((Writer::start_in_place(writer, disk), readers))
+    Ok((Writer::start_task(writer, disk), readers))
 }
 
 fn with(options: Options, schema: &Schema) -> Result<(Writer, Readers)> {
@@ -55,10 +55,10 @@ fn with(options: Options, schema: &Schema) -> Result<(Writer, Readers)> {
         .pragma("cache_size", "-16000");
     let mut writer = options.connect()?;
     read_back(&mut writer)?;
-    writer.keep_log()?;
+    writer.disable_auto_checkpoint()?;
     // A process that ended with a failed sync may have left log pages in the system's memory alone.
     // Later writes would be lost with them, so the log is checkpointed first.
-    writer.fold_back()?;
+    writer.checkpoint()?;
     migrate::sqlite(&mut writer, schema.sqlite)?;
     // This setting follows the migrations. A migration may sort a whole table, which memory may not
     // hold, and is faster when its connection has more memory.

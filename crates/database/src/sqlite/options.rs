@@ -1,6 +1,6 @@
 //! Options for opening a database file.
 
-use super::connection::{Connection, apart};
+use super::connection::{Connection, blocking};
 use crate::error::Result;
 use crate::failure::failure;
 use rusqlite::OpenFlags;
@@ -70,7 +70,7 @@ impl Options {
 
     /// Opens the file.
     pub(crate) fn connect(&self) -> Result<Connection> {
-        let opened = apart(|| self.raw());
+        let opened = blocking(|| self.raw());
         Ok(Connection::new(opened.map_err(failure)?))
     }
 

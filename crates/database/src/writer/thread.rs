@@ -38,7 +38,7 @@ pub(super) fn run(connection: Connection, mut orders: mpsc::Receiver<Order>, run
         began = Instant::now();
         let group = group(&mut received, &mut closing);
         let is_sound = group.is_empty()
-            || (commit(&mut tx, group) && fold_back(&mut tx, &mut in_log, orders.is_empty()));
+            || (commit(&mut tx, group) && checkpoint(&mut tx, &mut in_log, orders.is_empty()));
         if !is_sound {
             // The connection is leaked, because closing it would checkpoint the log. The disk may
             // hold less than the pages that are read.
@@ -68,17 +68,17 @@ pub(super) async fn wait_for_urgent(
 
 /// Checkpoints the log if it is long, after the callers of this commit are answered. Returns `true`
 /// if the writer can go on. `in_log` counts the commits since the last checkpoint.
-fn fold_back(tx: &mut Tx, in_log: &mut u32, is_idle: bool) -> bool {
+fn checkpoint(tx: &mut Tx, in_log: &mut u32, is_idle: bool) -> bool {
     *in_log += 1;
     if !is_long(Connection::log_pages(), *in_log, is_idle) {
         return true;
     }
     *in_log = 0;
-    let folded = tx.sqlite().and_then(|connection| connection.fold_back());
-    if let Err(error) = &folded {
+    let made = tx.sqlite().and_then(|connection| connection.checkpoint());
+    if let Err(error) = &made {
         tracing::error!(%error, "database: commits stopped, a sync failed");
     }
-    folded.is_ok()
+    made.is_ok()
 }
 
 /// Returns `true` if a log of so many pages and commits is due for a checkpoint.

@@ -12,7 +12,7 @@
 //! - An apostrophe before a formula, as exports write it, is removed. A whole float is a number.
 
 use super::rows::{MAX_VARIABLES, RowField, Rows};
-use crate::csv::without_guard;
+use crate::csv_cells::without_guard;
 use crate::refusal::Refusal;
 use std::borrow::Cow;
 

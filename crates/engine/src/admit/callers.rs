@@ -5,8 +5,8 @@
 
 use crate::error::Error;
 use database::Outage;
-use domain::guess::Guesses;
-use domain::token::{self, Terms, TokenHash};
+use domain::token::{self, TokenHash, TokenTerms};
+use domain::token_guesses::Guesses;
 use domain::{AccountId, Customer, Refusal, sender};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::{HashMap, HashSet};
@@ -31,7 +31,7 @@ pub struct Caller {
     /// The id of the token of the request.
     pub token_id: String,
     /// The expiry and the allowed addresses of the token.
-    terms: Terms,
+    terms: TokenTerms,
 }
 
 #[derive(Default)]

@@ -8,10 +8,10 @@ use store::{Progress, Receipt};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// A function that takes a report, and acknowledges it once it is committed.
-pub(crate) type ReportSink = Arc<dyn Fn(Report) + Send + Sync>;
+pub(crate) type ReportSink = Arc<dyn Fn(WorkerReport) + Send + Sync>;
 
 /// The outcomes and receipts of one carrier.
-pub(crate) struct Report {
+pub(crate) struct WorkerReport {
     pub(crate) progress: Vec<Progress>,
     pub(crate) receipts: Vec<Receipt>,
     pub(crate) ack: PendingAck,

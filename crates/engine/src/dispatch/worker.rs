@@ -5,7 +5,7 @@ use super::decision::Tag;
 use super::failover;
 use super::logs;
 use super::receipts::{NoReceipt, ReceiptInbox};
-use super::report::{PendingAck, Report, ReportSink};
+use super::report::{PendingAck, ReportSink, WorkerReport};
 use super::slots::BindSlots;
 use super::state::State;
 use super::submit::{self, Open};
@@ -264,7 +264,7 @@ impl CarrierWorker {
         }
         let (receipts, answers) = self.receipts.take(count, |link| self.slots.session(link));
         self.busy.reporting = true;
-        (self.reports)(Report {
+        (self.reports)(WorkerReport {
             progress,
             receipts,
             ack: PendingAck {

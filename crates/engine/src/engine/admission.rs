@@ -4,7 +4,7 @@
 //! limit, and for a send the capacity of the accept queue.
 
 use super::customer_queries::CustomerQueries;
-use super::report::{self, Report};
+use super::report::{self, DeliveryReport};
 use super::request::SendRequest;
 use crate::accept::keyed::PendingKey;
 use crate::accept::{AcceptQueue, Answered, Keyed};
@@ -339,7 +339,7 @@ impl Admission {
         message_id: &str,
         page: u32,
         per_page: u32,
-    ) -> Result<Report, Error> {
+    ) -> Result<DeliveryReport, Error> {
         let account = self.caller.customer.account.id;
         within(report::report(
             &self.stages.context.store,

@@ -7,7 +7,7 @@ use store::Store;
 
 /// One page of a message's report (docs/spec/interface.md, section 6.3).
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Report {
+pub struct DeliveryReport {
     /// The id of the message.
     pub message_id: MessageId,
     /// The reference that the caller gave the message.
@@ -41,7 +41,7 @@ pub(crate) async fn report(
     message_id: &str,
     (page, per_page): (u32, u32),
     now_ms: i64,
-) -> Result<Report, Error> {
+) -> Result<DeliveryReport, Error> {
     // A malformed id matches no message.
     let message: MessageId = message_id
         .trim()
@@ -68,7 +68,7 @@ pub(crate) async fn report(
     };
     let status =
         |status: Option<domain::DeliveryStatus>| status.map_or(PENDING, |status| status.outside());
-    Ok(Report {
+    Ok(DeliveryReport {
         message_id: message,
         customer_reference: found.customer_reference,
         total: counts.total,

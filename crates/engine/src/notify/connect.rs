@@ -6,7 +6,7 @@
 //! addresses.
 
 use crate::context::network::{Network, Transport, dial_any};
-use domain::address;
+use domain::public_address;
 use rustls::ClientConfig;
 use rustls::pki_types::ServerName;
 use std::io;
@@ -135,7 +135,7 @@ impl Connector {
         if addresses.is_empty() {
             return Err(AttemptError::Unresolved(io::ErrorKind::NotFound.into()));
         }
-        addresses.retain(|&address| self.allow_private || address::is_public(address));
+        addresses.retain(|&address| self.allow_private || public_address::is_public(address));
         if addresses.is_empty() {
             Err(AttemptError::Forbidden)
         } else {

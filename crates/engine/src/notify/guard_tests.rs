@@ -5,7 +5,7 @@ use super::client::{Client, Timeouts};
 use super::connect::{AttemptError, Connector};
 use super::target::Post;
 use crate::context::network::{Network, NetworkFuture, Transport};
-use domain::address;
+use domain::public_address;
 use parking_lot::Mutex;
 use percent_encoding::NON_ALPHANUMERIC;
 use proptest::collection::vec;
@@ -337,7 +337,7 @@ proptest! {
     #[test]
     fn no_forbidden_address_is_ever_dialled(url in url(), lookups in lookups()) {
         for address in dialled(&url, lookups, false).1 {
-            prop_assert!(address::is_public(address.ip()), "{url} -> {address}");
+            prop_assert!(public_address::is_public(address.ip()), "{url} -> {address}");
             prop_assert!(!is_plainly_forbidden(address.ip()), "{url} -> {address}");
         }
     }

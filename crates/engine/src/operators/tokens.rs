@@ -8,7 +8,7 @@ use super::page::{Page, PageRequest};
 use crate::context::random::Random;
 use domain::AccountId;
 use domain::search::List;
-use domain::token::{self, Terms, TokenHash};
+use domain::token::{self, TokenHash, TokenTerms};
 use store::{Store, TokenInfo};
 
 /// API tokens: create, list, revoke.
@@ -23,7 +23,7 @@ impl Tokens {
         self,
         id: AccountId,
         name: &str,
-        terms: Terms,
+        terms: TokenTerms,
     ) -> Result<(TokenInfo, String)> {
         account(&self.store, id).await?;
         let by = self.actor.now();

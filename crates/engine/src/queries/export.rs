@@ -5,7 +5,7 @@ use super::recipients::{self, RecipientState};
 use super::scope::Scope;
 use super::wallet::{self, WalletEntry};
 use crate::error::Error;
-use domain::csv::{ROW_END, push_plain, push_text};
+use domain::csv_cells::{ROW_END, push_plain, push_text};
 use domain::search::{MessageFilter, Page, Position, WalletFilter};
 use domain::time::lagos_time;
 use domain::{AccountId, MessageId};

@@ -5,7 +5,7 @@
 //! queued meanwhile. A commit slower than [`SLOW_COMMIT_TIMEOUT`] gives up its permit.
 
 use crate::context::commit_share::{CommitShare, SettleCommit};
-use crate::dispatch::report::Report;
+use crate::dispatch::report::WorkerReport;
 use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::future::pending;
@@ -33,7 +33,7 @@ pub(crate) struct GroupCommit {
     permit: Arc<Semaphore>,
     /// Allows one slow commit beside the one with the permit.
     slow: Arc<Semaphore>,
-    waiting: Mutex<VecDeque<Report>>,
+    waiting: Mutex<VecDeque<WorkerReport>>,
 }
 
 impl CommitPermit {
@@ -68,7 +68,7 @@ impl GroupCommit {
 
     /// Queues a report. The task that queues it also waits for a permit, so every report is
     /// committed.
-    pub(crate) fn queue(&self, report: Report) {
+    pub(crate) fn queue(&self, report: WorkerReport) {
         self.waiting.lock().push_back(report);
     }
 
@@ -88,7 +88,7 @@ impl GroupCommit {
 
     /// Takes the reports of a commit that begins now: the first in any case, and further ones up to
     /// the bound of a commit.
-    pub(crate) fn take(&self, now_ms: i64) -> Vec<Report> {
+    pub(crate) fn take(&self, now_ms: i64) -> Vec<WorkerReport> {
         let max = self.share.max_outcomes(now_ms);
         let (mut accounted, mut receipts) = (0, 0);
         let mut taken = Vec::new();
@@ -130,8 +130,8 @@ mod tests {
     }
 
     /// Returns a report with so many responses of a carrier.
-    fn report(carrier: &str, accounted: usize) -> Report {
-        Report {
+    fn report(carrier: &str, accounted: usize) -> WorkerReport {
+        WorkerReport {
             progress: Vec::new(),
             receipts: Vec::new(),
             ack: PendingAck {

@@ -5,7 +5,7 @@ use super::group_commit::GroupCommit;
 use super::quarantine::commit_by_parts;
 use crate::context::{CLAIM_MS, Context};
 use crate::dispatch::completed::Completed;
-use crate::dispatch::report::{PendingAck, Report, ReportSink};
+use crate::dispatch::report::{PendingAck, ReportSink, WorkerReport};
 use std::sync::Arc;
 use store::{CarrierReport, Receipt};
 
@@ -99,7 +99,7 @@ fn part_of(report: &CarrierReport, carrier: &Arc<str>) -> CarrierReport {
 /// Merges the reports of several carriers into one.
 fn merge(
     context: &Arc<Context>,
-    reports: Vec<Report>,
+    reports: Vec<WorkerReport>,
     now_ms: i64,
 ) -> (CarrierReport, Vec<PendingAck>) {
     let (mut progress, mut receipts) = (Vec::new(), Vec::new());

@@ -4,7 +4,7 @@ use super::receiver::ORIGINS;
 use super::rules::PRICE;
 use super::state::{Outside, State};
 use domain::idempotency::{IdempotencyKey, Operation};
-use domain::token::{self, Terms};
+use domain::token::{self, TokenTerms};
 use domain::{
     Account, AccountId, AccountStatus, Component, Environment, Gateway, MessageId, Money, Refusal,
     SendFields, SenderId, SenderStatus, Verification,
@@ -136,7 +136,7 @@ pub(crate) async fn open_accounts(store: &Store, outside: &Outside) {
             id: format!("tok_{number}"),
             account,
             name: "A".to_owned(),
-            terms: Terms::default(),
+            terms: TokenTerms::default(),
             created_at_ms: START_MS,
             revoked_at_ms: None,
         };

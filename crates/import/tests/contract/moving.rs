@@ -2,7 +2,7 @@
 
 use database::Target;
 use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
-use domain::token::Terms;
+use domain::token::TokenTerms;
 use domain::{
     AccountId, Component, DeliveryStatus, Gateway, Recipient, SenderId, SenderStatus, Text,
 };
@@ -106,8 +106,8 @@ async fn source() -> Source {
 }
 
 /// Until when and from where a token is good.
-fn terms(index: usize) -> Terms {
-    Terms {
+fn terms(index: usize) -> TokenTerms {
+    TokenTerms {
         expires_at_ms: (index == 0).then_some(NOW + DAY),
         allowed: ["203.0.113.0/24", ""][index % 2].parse().unwrap(),
     }

@@ -14,7 +14,7 @@ use crate::config::Config;
 use crate::logs;
 use clap::Args;
 use domain::search::MAX_LIMIT;
-use domain::token::Terms;
+use domain::token::TokenTerms;
 use domain::{AccountId, Component, Money, SenderStatus};
 use engine::operators::{Operations, PageRequest};
 use life::{Caller, SENDER_ID};
@@ -49,15 +49,15 @@ const LOG_LEVEL: &str = "warn";
 /// The arguments of a demo.
 #[derive(Args)]
 #[command(
-    after_help = "Sends one message by itself and shows its life from acceptance to callback. Then prints one curl that \
-    sends and one that reads the report, ready to paste.\n\n\
+    after_help = "The demo sends one message and shows its life from acceptance to callback. It then prints a curl command \
+    that sends and one that reads the report.\n\n\
     Example: ogene demo"
 )]
 pub(super) struct Demo {
     /// Keep the database in this directory [default: a temporary one, removed at the end]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Where to serve the API [default: 127.0.0.1:8080, or a free port where that is taken]
+    /// Address of the API [default: 127.0.0.1:8080, or a free port if that is taken]
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
 }
@@ -205,7 +205,7 @@ async fn prepare(operations: &Operations) -> Result<(AccountId, String), Failure
     }
     let (_, token) = operations
         .tokens()
-        .create(account, "demo", Terms::default())
+        .create(account, "demo", TokenTerms::default())
         .await?;
     Ok((account, token))
 }

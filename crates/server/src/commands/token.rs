@@ -8,8 +8,8 @@ use crate::config::duration;
 use crate::format::{lagos_time, parse_lagos_time};
 use clap::{Args, Subcommand};
 use domain::AccountId;
-use domain::client::{AddressRange, AllowList};
-use domain::token::Terms;
+use domain::client_address::{AddressRange, AllowList};
+use domain::token::TokenTerms;
 use engine::operators::TokenInfo;
 use serde::Serialize;
 use serde_json::json;
@@ -20,7 +20,7 @@ const LONGEST: Duration = Duration::from_hours(36_500 * 24);
 
 #[derive(Subcommand)]
 pub(super) enum Token {
-    /// Create a token and print it; it is shown this once
+    /// Create a token and print it; it is shown only once
     #[command(
         after_help = "Examples: ogene token create --account 1882399170363392 --name \"web shop\"\n          \
         ogene token create --account 1882399170363392 --name contractor --expires 90d --allow 203.0.113.0/24"
@@ -29,22 +29,22 @@ pub(super) enum Token {
         /// The account's `user_id`
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: AccountId,
-        /// The purpose of the token, by which lists show it
+        /// Purpose of the token, as shown in lists
         #[arg(long)]
         name: String,
         #[command(flatten)]
         terms: TermsArgs,
     },
-    /// List tokens, without the tokens themselves: account by account, newest first
+    /// List the ids and names of tokens by account, the newest first
     #[command(after_help = "Example: ogene token list --account 1882399170363392")]
     List {
-        /// Only those of this account
+        /// Only tokens of this account
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: Option<AccountId>,
         #[command(flatten)]
         page: PageArgs,
     },
-    /// Revoke a token: within a second it is good for nothing
+    /// Revoke a token: within a second it is refused
     #[command(
         after_help = "Example: ogene token revoke --id 3f2a…   (the id is in `ogene token list`)"
     )]
@@ -58,24 +58,24 @@ pub(super) enum Token {
 /// The end of a token's validity, and the addresses it may be used from.
 #[derive(Args)]
 pub(super) struct TermsArgs {
-    /// After how long it is refused, such as 12h or 90d [default: never]
+    /// Lifetime of the token, such as 12h or 90d [default: without end]
     #[arg(long, value_name = "DURATION", value_parser = expiry_after, conflicts_with = "expires_at")]
     expires: Option<Duration>,
-    /// From when on it is refused, in Africa/Lagos, such as 2027-01-31 or "2027-01-31 18:00:00"
+    /// Time from which the token is refused, in Africa/Lagos, such as 2027-01-31 or "2027-01-31 18:00:00"
     #[arg(long, value_name = "TIME", value_parser = expiry_at)]
     expires_at: Option<i64>,
-    /// An address or range that it may be used from; give it again for more [default: everywhere]
+    /// Address or range from which the token may be used; may be repeated [default: all addresses]
     #[arg(long, value_name = "ADDRESS")]
     allow: Vec<AddressRange>,
 }
 
 impl TermsArgs {
-    fn terms(self, now_ms: i64) -> Terms {
+    fn terms(self, now_ms: i64) -> TokenTerms {
         let after = self.expires.map(|after| {
             let after_ms = i64::try_from(after.as_millis()).unwrap_or(i64::MAX);
             now_ms.saturating_add(after_ms)
         });
-        Terms {
+        TokenTerms {
             expires_at_ms: after.or(self.expires_at),
             allowed: AllowList(self.allow),
         }

@@ -4,7 +4,7 @@ use super::carrier::as_usize;
 use super::section::Section;
 use super::tls::Tls;
 use crate::http::{Codes, ConnectionLimits};
-use domain::client::AddressRange;
+use domain::client_address::AddressRange;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;

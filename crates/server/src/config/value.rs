@@ -3,7 +3,7 @@
 use super::fault::{Faults, Origin};
 use super::tree::{Node, Table, Value, parse};
 use domain::Money;
-use domain::client::{AddressRange, NotRange};
+use domain::client_address::{AddressRange, NotRange};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::net::SocketAddr;

@@ -7,7 +7,7 @@ use super::respond::codes::Codes;
 use super::respond::error::Shape;
 use arc_swap::ArcSwap;
 use domain::Environment;
-use domain::client::AddressRange;
+use domain::client_address::AddressRange;
 use engine::Engine;
 use std::sync::Arc;
 

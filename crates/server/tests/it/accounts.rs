@@ -3,7 +3,7 @@
 use crate::kit::http::Request;
 use crate::kit::receiver::Receiver;
 use crate::kit::{MTN, Ogene, SENDER, Setup, numbers, operations, to, until};
-use domain::token::Terms;
+use domain::token::TokenTerms;
 use domain::{AccountStatus, Component, Queued, SenderStatus};
 use serde_json::json;
 use smpp::simulator::{Delay, Script};
@@ -89,7 +89,7 @@ async fn what_an_operator_changes_is_seen_within_a_second() {
     assert_eq!(ogene.total().await.to_string(), (before + 7.0).to_string());
     let (_, token) = operations(&store)
         .tokens()
-        .create(ogene.shop.id, "second", Terms::default())
+        .create(ogene.shop.id, "second", TokenTerms::default())
         .await
         .expect("made");
     let answer = ogene

@@ -6,7 +6,7 @@ pub(crate) mod http2;
 pub(crate) mod receiver;
 pub(crate) mod wire;
 
-use domain::token::Terms;
+use domain::token::TokenTerms;
 use domain::{AccountId, AccountStatus, Component, SenderStatus};
 use engine::Clock;
 use engine::operators::{Actor, Operations};
@@ -484,7 +484,7 @@ impl Ogene {
         let id = account.expect("an account").id;
         let (info, token) = operations(&store)
             .tokens()
-            .create(id, "shop", Terms::default())
+            .create(id, "shop", TokenTerms::default())
             .await
             .expect("a token");
         store.close().await;

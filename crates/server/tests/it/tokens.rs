@@ -2,7 +2,7 @@
 
 use crate::kit::http::{Request, encoded};
 use crate::kit::{MTN, Ogene, SENDER, Setup, operations, to, until, with};
-use domain::token::Terms;
+use domain::token::TokenTerms;
 use engine::Clock;
 use serde_json::json;
 
@@ -289,7 +289,7 @@ async fn a_revoked_token_is_refused_within_a_second() {
 /// A token of the shop on terms.
 async fn token_on(ogene: &Ogene, expires_at_ms: Option<i64>, allowed: &str) -> String {
     let store = ogene.store().await;
-    let terms = Terms {
+    let terms = TokenTerms {
         expires_at_ms,
         allowed: allowed.parse().expect("ranges"),
     };

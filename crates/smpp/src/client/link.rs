@@ -4,7 +4,7 @@
 use super::commands::Commands;
 use super::event::{CloseReason, Counters, Event, Submit, SubmitOutcome};
 use super::options::{BindOptions, MAX_WINDOW};
-use super::remembered::SequenceSet;
+use super::sequence_set::SequenceSet;
 use super::state::State;
 use super::window::{Entry, Window};
 use crate::codec::{self, Malformed, Pdu, Sm, encode, encode_empty};

@@ -7,7 +7,7 @@ use crate::rows::named;
 use database::{Change, Db, Result, Tx, query};
 use domain::AccountId;
 use domain::redact;
-use domain::token::{Terms, TokenHash};
+use domain::token::{TokenHash, TokenTerms};
 use serde_json::{Value, json};
 
 /// A token, without the secret that would let a reader use it.
@@ -20,7 +20,7 @@ pub struct TokenInfo {
     /// The purpose, in the customer's words.
     pub name: String,
     /// The end of its validity, and the allowed addresses.
-    pub terms: Terms,
+    pub terms: TokenTerms,
     /// Time of creation, Unix milliseconds.
     pub created_at_ms: i64,
     /// Time of revocation.
@@ -68,8 +68,8 @@ impl TokenRow {
     }
 }
 
-fn terms(expires_at_ms: Option<i64>, allowed: &str) -> Result<Terms> {
-    Ok(Terms {
+fn terms(expires_at_ms: Option<i64>, allowed: &str) -> Result<TokenTerms> {
+    Ok(TokenTerms {
         expires_at_ms,
         allowed: named(|text| text.parse().ok(), allowed)?,
     })
@@ -195,7 +195,10 @@ impl Tokens<'_> {
     }
 
     /// Returns the account of a token that is not revoked, the id of the token, and its terms.
-    pub async fn account_of(self, hash: &TokenHash) -> Result<Option<(AccountId, String, Terms)>> {
+    pub async fn account_of(
+        self,
+        hash: &TokenHash,
+    ) -> Result<Option<(AccountId, String, TokenTerms)>> {
         let found: Option<(i64, String, Option<i64>, String)> = self
             .db
             .fetch_optional(

@@ -10,7 +10,7 @@ pub use error::BackupError;
 
 use crate::schema::SCHEMA;
 use crate::upkeep::verify::{Verification, check};
-use database::{Db, FILE, copy, prepare_directory, take_turn};
+use database::{Db, FILE, copy, lock_opening, prepare_directory};
 use partial::Partial;
 use std::path::Path;
 
@@ -39,7 +39,7 @@ pub async fn restore(
     prepare_directory(directory)?;
     // Another process that opens the directory meanwhile waits. It would make an empty
     // database.
-    let _turn = take_turn(directory).await?;
+    let _lock = lock_opening(directory).await?;
     for file in DATABASE {
         partial::is_free(&directory.join(file))?;
     }

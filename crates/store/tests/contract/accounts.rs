@@ -1,7 +1,7 @@
 //! Accounts, tokens and sender IDs.
 
 use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
-use domain::token::Terms;
+use domain::token::TokenTerms;
 use domain::{AccountId, AccountStatus, SenderId, SenderStatus, Verification};
 use store::{CallbackSecret, TokenInfo};
 use storekit::{Kit, NOW, account, by, fresh, twins};
@@ -184,7 +184,7 @@ pub(crate) fn token(account: AccountId, id: &str, created_at_ms: i64) -> TokenIn
         id: id.to_owned(),
         account,
         name: "web shop".to_owned(),
-        terms: Terms::default(),
+        terms: TokenTerms::default(),
         created_at_ms,
         revoked_at_ms: None,
     }
@@ -200,7 +200,7 @@ async fn a_token_opens_its_account_until_it_is_revoked(kit: &Kit) {
         .unwrap();
     assert_eq!(
         kit.store.tokens().account_of(&hash).await.unwrap(),
-        Some((id, "t".to_owned(), Terms::default()))
+        Some((id, "t".to_owned(), TokenTerms::default()))
     );
     assert!(kit.store.tokens().revoke("t", by(NOW + 1)).await.unwrap());
     assert_eq!(kit.store.tokens().account_of(&hash).await.unwrap(), None);
@@ -223,7 +223,7 @@ async fn a_token_opens_its_account_until_it_is_revoked(kit: &Kit) {
 
 async fn a_token_keeps_its_terms(kit: &Kit) {
     let (id, hash) = (kit.account(0).await, [9; 32]);
-    let terms = Terms {
+    let terms = TokenTerms {
         expires_at_ms: Some(NOW + 1),
         allowed: "203.0.113.0/24,2001:db8::/32".parse().unwrap(),
     };

@@ -2,7 +2,7 @@
 
 use super::plans::all_statements;
 use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
-use domain::token::Terms;
+use domain::token::TokenTerms;
 use domain::{AccountId, AccountStatus, Component, SenderId, SenderStatus, Verification};
 use serde_json::json;
 use store::{AuditEntry, CallbackSecret, TokenInfo};
@@ -58,7 +58,7 @@ fn token(account: AccountId) -> TokenInfo {
         id: "tok_1".to_owned(),
         account,
         name: "of 08031234567".to_owned(),
-        terms: Terms {
+        terms: TokenTerms {
             expires_at_ms: Some(NOW + 1),
             allowed: "203.0.113.0/24".parse().unwrap(),
         },

@@ -6,7 +6,7 @@ use domain::otp::{Code, CodeKind, OtpId};
 use domain::personalised::{JsonRows, Rows, Template, read_csv};
 use domain::schedule::SendTimes;
 use domain::search::{List, Position};
-use domain::{Environment, Prohibited, SendFields, TextChanges, csv, draft_personalised};
+use domain::{Environment, Prohibited, SendFields, TextChanges, csv_cells, draft_personalised};
 use serde::de::DeserializeSeed;
 use std::hint::black_box;
 
@@ -133,11 +133,11 @@ fn lists(to: &mut impl Measure) {
             "delivrd",
             PLAIN,
         ] {
-            csv::push_text(&mut row, black_box(text));
+            csv_cells::push_text(&mut row, black_box(text));
             row.push(',');
         }
-        csv::push_plain(&mut row, 2_348_031_234_567_u64);
-        row.push_str(csv::ROW_END);
+        csv_cells::push_plain(&mut row, 2_348_031_234_567_u64);
+        row.push_str(csv_cells::ROW_END);
         row.len()
     });
     let written = "Ẹ káàbọ̀! “Big sale” – up to ₦5,000 off";

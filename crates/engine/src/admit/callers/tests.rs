@@ -35,7 +35,7 @@ impl Kit {
         let operations = &self.operations;
         let account = operations.accounts().create("Shop", "shop@shop.example");
         let id = account.await.unwrap().id;
-        let token = operations.tokens().create(id, "web", Terms::default());
+        let token = operations.tokens().create(id, "web", TokenTerms::default());
         let (info, text) = token.await.unwrap();
         (id, info.id, text)
     }

@@ -6,7 +6,7 @@ use crate::http::extract::fields::ReportFields;
 use crate::http::respond::envelope::{Envelope, sandbox_mark};
 use axum::response::Response;
 use domain::{Environment, Refusal};
-use engine::Report;
+use engine::DeliveryReport;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -159,7 +159,7 @@ pub(crate) struct Pagination {
 }
 
 impl ReportData {
-    pub(crate) fn answer(report: Report, environment: Environment) -> Envelope<Self> {
+    pub(crate) fn answer(report: DeliveryReport, environment: Environment) -> Envelope<Self> {
         let reports = report
             .reports
             .into_iter()

@@ -1,7 +1,7 @@
 //! The address of the client of a request.
 
 use axum::http::request::Parts;
-use domain::client::{self, AddressRange};
+use domain::client_address::{self, AddressRange};
 use std::net::{IpAddr, Ipv4Addr};
 
 /// The address of the peer of a request's connection.
@@ -20,5 +20,5 @@ pub(crate) fn address(parts: &Parts, trusted: &[AddressRange]) -> IpAddr {
     let lines: Vec<&str> = lines
         .map(|line| line.to_str().unwrap_or_default())
         .collect();
-    client::client(peer, lines.into_iter(), trusted)
+    client_address::client(peer, lines.into_iter(), trusted)
 }

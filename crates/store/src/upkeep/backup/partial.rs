@@ -1,7 +1,7 @@
 //! A partial file, which is still being written.
 
 use super::error::BackupError;
-use database::{MODE, give_away, sync_directory};
+use database::{MODE, give_to_owner, sync_directory};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -51,7 +51,7 @@ impl Partial {
 
     /// Gives the file to the owner of the directory that it is made for.
     pub(super) fn give_to(&self, directory: &Path) -> std::result::Result<(), BackupError> {
-        give_away(&self.file, directory).map_err(|source| self.fault(source))
+        give_to_owner(&self.file, directory).map_err(|source| self.fault(source))
     }
 
     fn journal(&self) -> PathBuf {

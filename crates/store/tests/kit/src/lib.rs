@@ -11,7 +11,7 @@
 mod fates;
 mod keys;
 mod kit;
-mod twins;
+mod rule_macros;
 
 pub use fates::{DAY, Fate, URL};
 pub use keys::{key, keyed};

@@ -14,7 +14,7 @@ use domain::{
     Environment, Gateway, MessageId, Money, NetworkCost, Purse, Quote, Recipient, SenderId,
     SenderStatus, TextChange, Verification,
 };
-use engine::{PersonalisedSent, Quoted, Report, Sent};
+use engine::{DeliveryReport, PersonalisedSent, Quoted, Sent};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -213,7 +213,7 @@ pub(crate) fn balance(environment: Environment) -> Response {
 
 /// Returns a report of one page.
 pub(crate) fn report(environment: Environment) -> Response {
-    let report = Report {
+    let report = DeliveryReport {
         message_id: message_id(),
         customer_reference: Some(REFERENCE.to_owned()),
         total: 1,

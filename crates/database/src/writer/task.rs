@@ -44,5 +44,5 @@ fn prepare(tx: &mut Tx, commit: &Commit) -> Result<()> {
             return Err(Error::Database(Failure::Io(error)));
         }
     };
-    tx.sqlite()?.keep_from_growing(is_full)
+    tx.sqlite()?.limit_growth(is_full)
 }

@@ -1,6 +1,6 @@
 //! Facts about a PostgreSQL server, read before its schema is touched.
 
-use super::unusable::{Diagnosis, OLDEST_MAJOR};
+use super::remedy::{Diagnosis, OLDEST_MAJOR};
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 

@@ -6,7 +6,7 @@
 //! verifier. It costs one copy of the traffic.
 
 use super::server::{CONNECT_TIMEOUT, Server};
-use crate::trust::{Names, is_of_signer, trust_with};
+use crate::certificate_trust::{Names, is_of_signer, trust_with};
 use rustls::ClientConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
