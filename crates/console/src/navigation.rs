@@ -1,0 +1,260 @@
+//! The sections of the console, and the navigation that a role has.
+
+use crate::role::Role;
+
+/// A section of the console. Each has a place in the navigation or in the menu of the user.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Section {
+    /// The customer's overview.
+    Overview,
+    /// The form that sends messages.
+    Send,
+    /// The customer's messages.
+    Messages,
+    /// Contacts and groups.
+    Contacts,
+    /// The customer's sender IDs.
+    SenderIds,
+    /// Tokens of the API.
+    Tokens,
+    /// Callbacks and their attempts.
+    Callbacks,
+    /// Requests to the API.
+    Requests,
+    /// The statement of the wallet.
+    Wallet,
+    /// The users of the account.
+    Team,
+    /// The user: password, second factor, sessions.
+    Profile,
+    /// The operator's overview.
+    Operations,
+    /// Carriers and their binds.
+    Carriers,
+    /// All accounts.
+    Accounts,
+    /// The approval queue of sender IDs.
+    Approvals,
+    /// Messages of all accounts.
+    AllMessages,
+    /// Recipients in doubt.
+    Doubts,
+    /// Rules of content.
+    Content,
+    /// The audit log.
+    Audit,
+    /// The check of the books.
+    Verify,
+}
+
+/// An entry of the navigation.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) section: Section,
+    pub(crate) name: &'static str,
+    pub(crate) path: &'static str,
+    /// The path of the icon, drawn in a square of 16 pixels.
+    pub(crate) icon: &'static str,
+}
+
+/// Entries under one heading.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Group {
+    pub(crate) name: &'static str,
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// Returns the navigation of a role. Sections that the role may not use are left out.
+pub(crate) fn groups(role: Role) -> Vec<Group> {
+    let groups: &[(&'static str, &[Section])] = match role {
+        Role::Operator => &OPERATOR,
+        Role::Owner | Role::Developer | Role::Viewer => &CUSTOMER,
+    };
+    let entries = |sections: &[Section]| {
+        let allowed = sections.iter().filter(|section| section.is_for(role));
+        allowed.map(|section| section.entry()).collect()
+    };
+    let groups = groups.iter().map(|(name, sections)| Group {
+        name,
+        entries: entries(sections),
+    });
+    groups.filter(|group| !group.entries.is_empty()).collect()
+}
+
+const CUSTOMER: [(&str, &[Section]); 4] = [
+    ("", &[Section::Overview]),
+    (
+        "Messaging",
+        &[
+            Section::Send,
+            Section::Messages,
+            Section::Contacts,
+            Section::SenderIds,
+        ],
+    ),
+    (
+        "Developers",
+        &[Section::Tokens, Section::Callbacks, Section::Requests],
+    ),
+    ("Account", &[Section::Wallet, Section::Team]),
+];
+
+const OPERATOR: [(&str, &[Section]); 4] = [
+    ("", &[Section::Operations]),
+    (
+        "Traffic",
+        &[Section::Carriers, Section::AllMessages, Section::Doubts],
+    ),
+    (
+        "Customers",
+        &[Section::Accounts, Section::Approvals, Section::Content],
+    ),
+    ("Books", &[Section::Audit, Section::Verify]),
+];
+
+impl Section {
+    /// Returns `true` if a role may use the section.
+    pub const fn is_for(self, role: Role) -> bool {
+        match self {
+            Self::Send | Self::Tokens => matches!(role, Role::Owner | Role::Developer),
+            Self::Team => matches!(role, Role::Owner),
+            Self::Overview
+            | Self::Messages
+            | Self::Contacts
+            | Self::SenderIds
+            | Self::Callbacks
+            | Self::Requests
+            | Self::Wallet => !matches!(role, Role::Operator),
+            Self::Profile => true,
+            Self::Operations
+            | Self::Carriers
+            | Self::Accounts
+            | Self::Approvals
+            | Self::AllMessages
+            | Self::Doubts
+            | Self::Content
+            | Self::Audit
+            | Self::Verify => matches!(role, Role::Operator),
+        }
+    }
+
+    /// Returns the path of the first screen of the section.
+    pub const fn path(self) -> &'static str {
+        self.entry().path
+    }
+
+    const fn entry(self) -> Entry {
+        let (name, path, icon) = match self {
+            Self::Overview => (
+                "Overview",
+                "/console/",
+                "M2 2h5v5H2zM9 2h5v3H9zM9 7h5v7H9zM2 9h5v5H2z",
+            ),
+            Self::Send => ("Send", "/console/send", "M14 2 2 7l5 2 2 5zM14 2 7 9"),
+            Self::Messages => ("Messages", "/console/messages", "M2 3h12v8H7l-3 3v-3H2z"),
+            Self::Contacts => (
+                "Contacts",
+                "/console/contacts",
+                "M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.5 14c.5-3 2.5-4 5.5-4s5 1 5.5 4z",
+            ),
+            Self::SenderIds => ("Sender IDs", "/console/sender-ids", TAG),
+            Self::Tokens => (
+                "API tokens",
+                "/console/tokens",
+                "M5.5 13.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM7.7 8.3 13.5 2.5M11 5l2 2",
+            ),
+            Self::Callbacks => (
+                "Callbacks",
+                "/console/callbacks",
+                "M2 8h10M9 4.5 12.5 8 9 11.5M14 3v10",
+            ),
+            Self::Requests => (
+                "Request log",
+                "/console/requests",
+                "M5 4 1.5 8 5 12M11 4l3.5 4-3.5 4",
+            ),
+            Self::Wallet => ("Wallet", "/console/wallet", "M2 4h12v9H2zM2 7h12M10.5 10h1"),
+            Self::Team => ("Team", "/console/team", PEOPLE),
+            Self::Profile => ("Profile", "/console/profile", PEOPLE),
+            Self::Operations => (
+                "Overview",
+                "/operator/",
+                "M2 2h5v5H2zM9 2h5v3H9zM9 7h5v7H9zM2 9h5v5H2z",
+            ),
+            Self::Carriers => (
+                "Carriers",
+                "/operator/carriers",
+                "M8 7v7M5 14h6M5.5 7.5a3.5 3.5 0 1 1 5 0M3.2 9.5a6.5 6.5 0 1 1 9.6 0",
+            ),
+            Self::Accounts => ("Accounts", "/operator/accounts", PEOPLE),
+            Self::Approvals => ("Sender IDs", "/operator/sender-ids", TAG),
+            Self::AllMessages => ("Messages", "/operator/messages", "M2 3h12v8H7l-3 3v-3H2z"),
+            Self::Doubts => (
+                "In doubt",
+                "/operator/doubts",
+                "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM6.2 6.3a1.8 1.8 0 1 1 1.8 2v.7M8 11.2v.3",
+            ),
+            Self::Content => (
+                "Content rules",
+                "/operator/content",
+                "M8 1.5 13.5 4v4c0 3.5-2.5 5.5-5.5 6.5C5 13.5 2.5 11.5 2.5 8V4z",
+            ),
+            Self::Audit => (
+                "Audit log",
+                "/operator/audit",
+                "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 4.5V8l2.5 2",
+            ),
+            Self::Verify => ("Verify", "/operator/verify", "M2.5 8.5 6 12l7.5-8"),
+        };
+        Entry {
+            section: self,
+            name,
+            path,
+            icon,
+        }
+    }
+}
+
+const PEOPLE: &str = "M6 7.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM1.5 13.5c.3-2.5 2-4 4.5-4s4.2 1.5 4.5 4M10.5 2.7a2.5 2.5 0 0 1 0 4.6M12 9.8c1.5.5 2.3 1.8 2.5 3.7";
+
+const TAG: &str = "M2 2h6l6 6-6 6-6-6zM5.5 5.5h.1";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(role: Role) -> Vec<&'static str> {
+        let groups = groups(role).into_iter();
+        let entries = groups.flat_map(|group| group.entries);
+        entries.map(|entry| entry.path).collect()
+    }
+
+    #[test]
+    fn the_navigation_has_what_a_role_may_use() {
+        let cases = [
+            (Role::Owner, "/console/team", true),
+            (Role::Owner, "/console/send", true),
+            (Role::Developer, "/console/tokens", true),
+            (Role::Developer, "/console/team", false),
+            (Role::Viewer, "/console/messages", true),
+            (Role::Viewer, "/console/send", false),
+            (Role::Viewer, "/console/tokens", false),
+            (Role::Operator, "/operator/carriers", true),
+            (Role::Operator, "/console/wallet", false),
+        ];
+        for (role, path, expected) in cases {
+            assert_eq!(paths(role).contains(&path), expected, "{role:?} {path}");
+        }
+    }
+
+    #[test]
+    fn no_path_leads_to_two_sections() {
+        for role in [Role::Owner, Role::Operator] {
+            let mut all = paths(role);
+            let count = all.len();
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(all.len(), count);
+        }
+    }
+}
