@@ -155,6 +155,6 @@ mod tests {
             spent: Money::from_naira(9),
         };
         let refusal = spending.spend(Money::from_naira(1), at(DAY, DAY_MS - 1_500));
-        insta::assert_snapshot!(refusal.unwrap_err(), @"The daily spend limit of this account is 5.00 NGN: 0.00 NGN are left for today, and 1.00 NGN are needed. Nothing was sent or charged; the limit begins anew at midnight (Africa/Lagos), in 2 s.");
+        insta::assert_snapshot!(refusal.unwrap_err(), @"The daily limit of this account is 5.00 NGN: 0.00 NGN are left for today, and 1.00 NGN are needed. Nothing was sent or charged; the limit begins anew at midnight (Africa/Lagos), in 2 s.");
     }
 }

@@ -31,7 +31,7 @@ pub enum Refusal {
     TokenInvalid,
     /// The token is not valid, and too many invalid ones came before it.
     #[error(
-        "The API token is not valid, and too many such came from your address. Check that it was copied whole, \
+        "The API token is not valid, and your address has sent too many invalid tokens. Check that it was copied whole, \
          and has not been revoked or expired; retry after {retry_after_s} s. Valid tokens are served meanwhile."
     )]
     TokensGuessed {
@@ -51,7 +51,7 @@ pub enum Refusal {
     #[error("This account is dormant. Contact support to have it reactivated.")]
     AccountDormant,
     /// The account may use the sandbox only.
-    #[error("This account is not activated yet: until it is, only the sandbox can be used.")]
+    #[error("This account is not activated yet: use the sandbox until then.")]
     AccountPending,
     /// The account may read, but not send.
     #[error("This account is restricted: it can read, but not send. Contact support.")]
@@ -113,7 +113,9 @@ pub enum Refusal {
     )]
     Duplicate,
     /// The text contains a prohibited phrase.
-    #[error("The text holds `{0}`, which is not carried here. It was not sent and not charged.")]
+    #[error(
+        "The text contains the prohibited phrase `{0}`. It was not sent and not charged; send it without the phrase."
+    )]
     Prohibited(String),
     /// The text is transactional, and the gateway does not allow that.
     #[error(
@@ -177,7 +179,7 @@ pub enum Refusal {
     },
     /// The daily limit does not cover the cost.
     #[error(
-        "The daily spend limit of this account is {limit} NGN: {left} NGN are left for today, and {needed} NGN are \
+        "The daily limit of this account is {limit} NGN: {left} NGN are left for today, and {needed} NGN are \
          needed. Nothing was sent or charged; the limit begins anew at midnight (Africa/Lagos), in \
          {retry_after_s} s."
     )]
@@ -193,8 +195,8 @@ pub enum Refusal {
     },
     /// A number has received the maximum of messages in this hour.
     #[error(
-        "At most {limit} messages an hour may go to one number, and one of {block} has had them from this \
-         account. Nothing was sent or charged; leave it out, or retry after {retry_after_s} s."
+        "At most {limit} messages an hour may go to one number, and this account has sent them to a number of {block}. \
+         Nothing was sent or charged; leave that number out, or retry after {retry_after_s} s."
     )]
     RecipientTooOften {
         /// The maximum number of messages of an account to a number in an hour.
@@ -206,7 +208,7 @@ pub enum Refusal {
     },
     /// The block of numbers is paused for the account.
     #[error(
-        "Sending to {block} is paused for this account, since many messages went there within an hour. Nothing \
+        "Sending to {block} is paused for this account, since it sent too many messages there within an hour. Nothing \
          was sent or charged; leave these numbers out, retry after {retry_after_s} s, or ask support to release \
          them."
     )]
@@ -240,7 +242,7 @@ pub enum Refusal {
     /// The sandbox limit of 60 seconds is used up.
     #[error(
         "The sandbox simulates at most {limit} {what} of an account in any 60 seconds. Nothing was simulated; retry \
-         after {retry_after_s} s. Live messages are not limited so."
+         after {retry_after_s} s. Live sends do not have this limit."
     )]
     SandboxLimited {
         /// The limited kind.
@@ -267,9 +269,9 @@ pub enum Refusal {
     /// The commit of a send has begun and not ended in time, so its outcome is unknown. The
     /// duplicate window lasts longer than the named time.
     #[error(
-        "This send took too long to commit, and may still be accepted: whether it was sent and charged is not known. \
-         Sent again with the same Idempotency-Key, it is accepted once. Without one, sent again unchanged within 30 s, \
-         it is answered API-2012 if it was; later, look first for a delivery report of the message_id {message}."
+        "The commit of this send took too long. It may still be accepted and charged. Send it again with the same \
+         Idempotency-Key: it is accepted only once. Without a key, send it again unchanged within 30 s: the answer is \
+         API-2012 if it was accepted. Later, first read the delivery report of the message_id {message}."
     )]
     OutcomeUnknown {
         /// The id that the message may have.
@@ -297,8 +299,8 @@ pub enum Refusal {
     TooLate(&'static str),
     /// Some rows of a personalised send cannot be sent.
     #[error(
-        "Rows that cannot be sent: {}. Nothing was sent or charged. `error.details` names the first faults: mend these \
-         rows and send all of them again.",
+        "Rows that cannot be sent: {}. Nothing was sent or charged. `error.details` names the first faults: correct these \
+         rows and send all rows again.",
         .0.rows()
     )]
     Rows(RowFaults),

@@ -33,7 +33,7 @@ fn a_number_gets_at_most_its_limit_in_an_hour() {
     let VelocityVerdict::Refused(refusal) = refused else {
         panic!("{refused:?}")
     };
-    insta::assert_snapshot!(refusal, @"At most 2 messages an hour may go to one number, and one of 2348031234*** has had them from this account. Nothing was sent or charged; leave it out, or retry after 90 s.");
+    insta::assert_snapshot!(refusal, @"At most 2 messages an hour may go to one number, and this account has sent them to a number of 2348031234***. Nothing was sent or charged; leave that number out, or retry after 90 s.");
     let other = AccountId(8);
     assert_eq!(
         velocity.judge(other, &to, &LIMITS, HOUR_MS + 2),

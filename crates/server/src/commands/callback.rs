@@ -114,9 +114,9 @@ impl Callback {
                 };
                 let replayed = operations.callbacks().replay(&which).await?;
                 let text = match replayed {
-                    0 => "No dead callback is meant: see `ogene callback dead`.".to_owned(),
-                    1 => "1 callback is made again.".to_owned(),
-                    many => format!("{many} callbacks are made again."),
+                    0 => "No dead callback matches: see `ogene callback dead`.".to_owned(),
+                    1 => "1 callback is replayed.".to_owned(),
+                    many => format!("{many} callbacks are replayed."),
                 };
                 Answer::new(text, &json!({ "replayed": replayed }))
             }

@@ -49,7 +49,7 @@ async fn reload(context: &Context) -> Result<Answer, Failure> {
     let operations = context.open().await?;
     let asked = operations.configuration().reload().await?;
     Answer::new(
-        "All running nodes read their configuration again within a second; the log of each tells what came of it.",
+        "All running nodes read their configuration again within a second; the log of each has the result.",
         &json!({ "asked": asked }),
     )
 }

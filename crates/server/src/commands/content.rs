@@ -54,12 +54,12 @@ impl Content {
         match self {
             Self::Add { phrase } => {
                 let phrase = operations.content().add(&phrase).await?;
-                let text = format!("No text may hold `{phrase}` any more.");
+                let text = format!("Texts with `{phrase}` are refused from now on.");
                 Answer::new(text, &json!({ "phrase": phrase }))
             }
             Self::Remove { phrase } => {
                 let phrase = operations.content().remove(&phrase).await?;
-                let text = format!("`{phrase}` is no rule any more.");
+                let text = format!("`{phrase}` is no longer prohibited.");
                 Answer::new(text, &json!({ "phrase": phrase }))
             }
             Self::List { page } => {

@@ -73,7 +73,7 @@ fn answer(from: &Path, imported: Imported) -> Result<Answer, Failure> {
         .map(|&(table, count)| (table, count.to_string()))
         .collect();
     let text = format!(
-        "{}\nEverything is in PostgreSQL, and equal. `ogene serve` serves from there now, and refuses {from}.",
+        "{}\nAll rows are in PostgreSQL, and are equal. `ogene serve` serves from there now, and refuses {from}.",
         pairs(&counts)
     );
     let rows: Map<String, serde_json::Value> = rows

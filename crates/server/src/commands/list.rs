@@ -168,7 +168,7 @@ impl<'n, const N: usize> Printer<'n, N> {
     fn name_next(&self, next: Option<&Cursor>) {
         if let Some(next) = next.filter(|_| !self.is_json) {
             let next = next.as_str();
-            let _ = writeln!(io::stderr(), "The list goes on: --cursor {next}");
+            let _ = writeln!(io::stderr(), "More rows: --cursor {next}");
         }
     }
 }

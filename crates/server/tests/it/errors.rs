@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-/// An installation on which everything can be refused, and each refusal by the name of its occasion.
+/// An installation on which every refusal is possible, and the refusals by the name of their cause.
 async fn refusals(ogene: &Ogene) -> Vec<(&'static str, Answer)> {
     let mut answers = by_standing(ogene).await;
     answers.extend(by_form(ogene).await);
@@ -133,7 +133,7 @@ async fn beyond_limits(ogene: &Ogene) -> Vec<(&'static str, Answer)> {
     ]
 }
 
-/// A request with so many headers, those of every request included.
+/// Returns a request with so many headers, including those of every request.
 fn with_headers(count: usize) -> Request {
     (2..count).fold(Request::get("/api/v2/balance"), |request, number| {
         request.header(&format!("X-Proxy-{number}"), "1")
@@ -160,7 +160,7 @@ async fn each_error_code_has_its_status_and_envelope() {
         junk token: 401 {"status":"error","code":"API-1001","message":"The API token is not valid. Check that it was copied whole, and has not been revoked or expired.","error":{"message":"The API token is not valid. Check that it was copied whole, and has not been revoked or expired.","code":"API-1001","description":"Invalid API token"}}
         disabled: 401 {"status":"error","code":"API-1002","message":"This account is disabled. Contact support.","error":{"message":"This account is disabled. Contact support.","code":"API-1002","description":"Account disabled"}}
         dormant: 401 {"status":"error","code":"API-1003","message":"This account is dormant. Contact support to have it reactivated.","error":{"message":"This account is dormant. Contact support to have it reactivated.","code":"API-1003","description":"Account dormant"}}
-        pending: 403 {"status":"error","code":"API-1007","message":"This account is not activated yet: until it is, only the sandbox can be used.","error":{"message":"This account is not activated yet: until it is, only the sandbox can be used.","code":"API-1007","description":"API access restricted"}}
+        pending: 403 {"status":"error","code":"API-1007","message":"This account is not activated yet: use the sandbox until then.","error":{"message":"This account is not activated yet: use the sandbox until then.","code":"API-1007","description":"API access restricted"}}
         restricted: 403 {"status":"error","code":"API-1007","message":"This account is restricted: it can read, but not send. Contact support.","error":{"message":"This account is restricted: it can read, but not send. Contact support.","code":"API-1007","description":"API access restricted"}}
         malformed: 400 {"status":"error","code":"API-2000","message":"The JSON body could not be read: EOF while parsing an object at line 1 column 1.","error":{"message":"The JSON body could not be read: EOF while parsing an object at line 1 column 1.","code":"API-2000","description":"Malformed request"}}
         from missing: 400 {"status":"error","code":"API-2001","message":"The field `from` is missing: give the sender ID.","error":{"message":"The field `from` is missing: give the sender ID.","code":"API-2001","description":"Sender ID missing"}}
@@ -179,7 +179,7 @@ async fn each_error_code_has_its_status_and_envelope() {
         duplicate: 409 {"status":"error","code":"API-2012","message":"The same text was sent to the same recipients within the last minute. This one was not sent and not charged; do not retry it.","error":{"message":"The same text was sent to the same recipients within the last minute. This one was not sent and not charged; do not retry it.","code":"API-2012","description":"Duplicate message"}}
         transactional: 422 {"status":"error","code":"API-2013","message":"The text looks transactional (`OTP`), which the gateway direct-refund does not carry. Send it over `direct-corporate` or `otp`. It was not sent and not charged.","error":{"message":"The text looks transactional (`OTP`), which the gateway direct-refund does not carry. Send it over `direct-corporate` or `otp`. It was not sent and not charged.","code":"API-2013","description":"Message not permitted on this route"}}
         international sender: 422 {"status":"error","code":"API-2013","message":"The sender ID `Abroad` is international, which this gateway does not carry. Send it over `international`. It was not sent and not charged.","error":{"message":"The sender ID `Abroad` is international, which this gateway does not carry. Send it over `international`. It was not sent and not charged.","code":"API-2013","description":"Message not permitted on this route"}}
-        prohibited: 422 {"status":"error","code":"API-2010","message":"The text holds `double your money`, which is not carried here. It was not sent and not charged.","error":{"message":"The text holds `double your money`, which is not carried here. It was not sent and not charged.","code":"API-2010","description":"Prohibited content"}}
+        prohibited: 422 {"status":"error","code":"API-2010","message":"The text contains the prohibited phrase `double your money`. It was not sent and not charged; send it without the phrase.","error":{"message":"The text contains the prohibited phrase `double your money`. It was not sent and not charged; send it without the phrase.","code":"API-2010","description":"Prohibited content"}}
         too many recipients: 422 {"status":"error","code":"API-2014","message":"At most 10000 recipients are allowed in a request. Split the list.","error":{"message":"At most 10000 recipients are allowed in a request. Split the list.","code":"API-2014","description":"Too many recipients"}}
         insufficient: 402 {"status":"error","code":"API-3001","message":"Insufficient wallet balance: 16.00 NGN are needed, 4.00 NGN are available. Add credit.","error":{"message":"Insufficient wallet balance: 16.00 NGN are needed, 4.00 NGN are available. Add credit.","code":"API-3001","description":"Insufficient wallet balance"}}
         none valid: 422 {"status":"error","code":"API-3002","message":"None of the numbers in `to` is a valid mobile number. Use the international format, such as 2348031234567.","error":{"message":"None of the numbers in `to` is a valid mobile number. Use the international format, such as 2348031234567.","code":"API-3002","description":"No valid recipient"}}
@@ -220,9 +220,9 @@ async fn every_code_of_the_documentation_is_answered_and_no_other() {
         .iter()
         .map(|(_, answer)| answer.code())
         .collect();
-    // Answered in `our_own_failure_tells_nothing_of_its_cause`.
+    // `our_own_failure_tells_nothing_of_its_cause` has this answer.
     answered.insert("API-5001".to_owned());
-    // Answered in `idempotency`, `personalised` and `otp`.
+    // `idempotency`, `personalised` and `otp` have these answers.
     answered.extend(["API-2016", "API-2018", "API-2019", "API-2020"].map(str::to_owned));
     assert_eq!(answered, documented);
     ogene.end().await;
@@ -236,7 +236,7 @@ async fn the_first_fault_in_the_order_of_the_checks_is_the_answer() {
         .set_status(&restricted, AccountStatus::Restricted)
         .await;
     ogene.send(to("08031234567, 08031234568", "Hello")).await;
-    // Everything is wrong at first; each step puts right what was complained of.
+    // Everything is wrong at first, and each step corrects the reported fault.
     let everything = json!({
         "from": "", "to": "", "body": "", "gateway": "premium", "unicode": "maybe", "append_sender": "x",
         "callback_url": "ftp:x",
@@ -274,7 +274,7 @@ async fn the_first_fault_in_the_order_of_the_checks_is_the_answer() {
     assert_eq!(ogene.ask(&post("junk")).await.code(), "API-1001");
     let answer = ogene.ask(&post(&restricted.token)).await;
     assert_eq!(answer.code(), "API-1007");
-    // Every answer to a known account has the headers of its rate.
+    // Every answer to a known account has the rate headers.
     assert_eq!(answer.header("x-ratelimit-limit"), Some("1000"));
     assert!(answer.header("x-ratelimit-remaining").is_some());
     ogene.end().await;
@@ -367,7 +367,7 @@ async fn head_never_sends() {
         assert_eq!(ogene.ask(&request).await.status, 405, "{path}");
     }
     assert_eq!(ogene.total().await.to_string(), "1000");
-    // The window is not armed either: the same by GET is sent.
+    // The send opened no duplicate window either: the same send by GET is accepted.
     let request = Request::get(&format!("/api/v2/sms?{query}")).bearer(&ogene.shop.token);
     assert_eq!(ogene.ask(&request).await.status, 200);
     assert_eq!(ogene.received(1).await.len(), 1);
@@ -489,7 +489,7 @@ async fn a_queue_full_of_campaigns_still_serves_small_sends() {
         .set("limits.max_recipients", "100000")
         .start()
         .await;
-    // It cannot pay for them, so that none of them takes long in the end.
+    // The account cannot pay for them, so all of them end quickly.
     let poor = ogene.customer("0").await;
     let list = numbers(100_000).join(",");
     let campaign = |text: &str| Request::send(&poor.token, &to(&list, text));
@@ -497,8 +497,9 @@ async fn a_queue_full_of_campaigns_still_serves_small_sends() {
     let ask =
         move |request: Request| async move { try_ask(address, &request).await.expect("an answer") };
     let held = ogene.hold_commits();
-    // One campaign is in the commit, five wait for it, and the seventh is refused. Campaigns that came before the commits
-    // were held are answered 402. The one in the commit has an unknown outcome if this takes long.
+    // One campaign is in the commit, five wait for it, and the seventh is refused. Campaigns before
+    // the hold of the commits are answered 402. The one in the commit has an unknown outcome if
+    // this takes long.
     let (mut waiting, mut sale) = (JoinSet::new(), 0);
     let refused = loop {
         while waiting.len() < 7 {
@@ -515,7 +516,7 @@ async fn a_queue_full_of_campaigns_still_serves_small_sends() {
     assert!(refused.header("x-ratelimit-remaining").is_some());
 
     let few = tokio::spawn(ask(Request::send(&ogene.shop.token, &to(MTN, "Few"))));
-    // Commits are still held, so this refusal does not wait for the queue.
+    // Commits are still held, so this refusal did not wait for the queue.
     let small = Request::send(&poor.token, &to(&numbers(11).join(","), "Small"));
     let again = ask(small.clone()).await;
     assert_eq!((again.status, again.code().as_str()), (503, "API-5003"));
@@ -635,7 +636,7 @@ async fn what_never_reaches_the_router_is_refused_in_json_too() {
         assert_eq!(answer.header("content-type"), Some("application/json"));
         assert!(ids.insert(answer.header("x-request-id").expect("an id").to_owned()));
     }
-    // Behind an answer on the same connection as well.
+    // The same holds after an answer on the same connection.
     let mut stream = TcpStream::connect(ogene.address)
         .await
         .expect("a connection");

@@ -57,7 +57,7 @@ const CHECKS: [Check; 22] = [
               limit 20",
     },
     Check {
-        sentence: "the wallet of account {} holds less than nothing",
+        sentence: "the wallet of account {} has a negative component",
         sql: "select cast(account_id as text) from wallets
               where promo_bonus < 0 or volume_bonus < 0 or sms_bonus < 0 or sms_wallet < 0
                   or main_balance < 0 or universal_wallet < 0 limit 20",
@@ -86,7 +86,7 @@ const CHECKS: [Check; 22] = [
                   and l.subject = m.message_id limit 20",
     },
     Check {
-        sentence: "the message {} gave back more than it was charged",
+        sentence: "the message {} was refunded more than it was charged",
         sql: "select subject from ledger where kind <> 'credit'
               group by bucket, account_id, subject, component having sum(amount) > 0 limit 20",
     },
@@ -120,7 +120,7 @@ const CHECKS: [Check; 22] = [
               where length(m.recipients) > 0 and d.known > length(m.recipients) / 7 limit 20",
     },
     Check {
-        sentence: "a recipient of message {} has no outcome, and is not to be sent to either",
+        sentence: "a recipient of message {} has no outcome, and no batch will send to it",
         sql: "select m.message_id from messages m
               left join (
                   select bucket, message_id, count(*) as known from deliveries
@@ -180,7 +180,7 @@ const CHECKS: [Check; 22] = [
               where b.claimed_by <= 0 and b.expires_at_ms < k.value limit 20",
     },
     Check {
-        sentence: "a recipient of message {} was settled without an outcome, or has one of no time",
+        sentence: "a recipient of message {} was settled without an outcome or its time",
         sql: "select distinct message_id from deliveries
               where case when status in ('sent', 'in_doubt') then settled_at_s is not null
                   when status in ('delivrd', 'undeliv', 'expired', 'rejectd', 'failed')
@@ -195,7 +195,7 @@ const CHECKS: [Check; 22] = [
               where (status = 'in_doubt') <> (doubts is not null) limit 20",
     },
     Check {
-        sentence: "a callback of message {} tells an outcome that its recipient has not",
+        sentence: "a callback of message {} has an outcome that its recipient does not have",
         sql: "select m.message_id from (
                   select o.bucket, o.subject as message_id from outbox o
                   left join deliveries d on d.bucket = o.bucket and d.message_id = o.subject
@@ -207,14 +207,14 @@ const CHECKS: [Check; 22] = [
               where length(m.recipients) > 0 limit 20",
     },
     Check {
-        sentence: "message {} is gone, and its deliveries are not",
+        sentence: "message {} is missing, but its deliveries are not",
         sql: "select d.message_id from (
                   select bucket, message_id from deliveries group by bucket, message_id
               ) d left join messages m on m.bucket = d.bucket and m.message_id = d.message_id
               where m.message_id is null limit 20",
     },
     Check {
-        sentence: "a live recipient of message {} that was to be refunded is not",
+        sentence: "a refund is missing for a live recipient of message {}",
         sql: "select m.message_id from messages m cross join deliveries d
               left join ledger l on l.bucket = m.bucket and l.account_id = m.account_id
                   and l.subject = m.message_id and l.recipient = d.recipient
@@ -242,7 +242,7 @@ const CHECKS: [Check; 22] = [
               where m.account_id <> k.account_id or m.sandbox <> k.sandbox limit 20",
     },
     Check {
-        sentence: "the audit has other entries than the {} that were made",
+        sentence: "the audit does not have exactly the {} entries that were made",
         sql: "select cast(c.made as text) from (
                   select coalesce(max(value), 0) as made from marks where name = 'audit'
               ) c cross join (

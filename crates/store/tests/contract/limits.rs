@@ -1,4 +1,4 @@
-//! The daily spending limit of an account.
+//! The daily limit of an account.
 
 use domain::{AccountId, Environment, Refusal, day_begins_at, lagos_day};
 use store::Accepted;

@@ -133,7 +133,7 @@ async fn a_wallet_below_nothing_is_found(kit: &Kit) {
              update wallets set {column} = {column} - 200000 where account_id = {id}"
         ))
         .await;
-        let sentence = format!("the wallet of account {id} holds less than nothing");
+        let sentence = format!("the wallet of account {id} has a negative component");
         assert!(violations(kit).await.contains(&sentence), "{column}");
     }
     assert_eq!(violations(kit).await.len(), 6);
@@ -177,7 +177,7 @@ async fn a_message_that_gave_back_more_than_it_was_charged_is_found(kit: &Kit) {
     kit.report(report(vec![], vec![undelivered(to)])).await;
     enter(kit, &message, to.digits() + 1, "refund", 1).await;
     let sentence = format!(
-        "the message {} gave back more than it was charged",
+        "the message {} was refunded more than it was charged",
         hex(&message)
     );
     assert!(violations(kit).await.contains(&sentence));
@@ -237,7 +237,7 @@ async fn deliveries_beyond_the_recipients_are_found(kit: &Kit) {
 async fn a_recipient_that_is_lost_is_found(kit: &Kit) {
     let sentence = |message: &NewMessage| {
         format!(
-            "a recipient of message {} has no outcome, and is not to be sent to either",
+            "a recipient of message {} has no outcome, and no batch will send to it",
             hex(message)
         )
     };
@@ -371,7 +371,7 @@ async fn verify_finds_outcomes_without_times_and_the_reverse(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     kit.submit(&message).await;
     let sentence = format!(
-        "a recipient of message {} was settled without an outcome, or has one of no time",
+        "a recipient of message {} was settled without an outcome or its time",
         hex(&message)
     );
     for planted in [
@@ -408,7 +408,7 @@ async fn a_callback_before_the_outcome_is_found(kit: &Kit) {
     )
     .await;
     let sentence = format!(
-        "a callback of message {} tells an outcome that its recipient has not",
+        "a callback of message {} has an outcome that its recipient does not have",
         hex(&message)
     );
     assert_eq!(violations(kit).await, [sentence]);
@@ -419,7 +419,7 @@ async fn deliveries_without_their_message_are_found(kit: &Kit) {
     kit.submit(&message).await;
     kit.plant("delete from messages").await;
     let sentence = format!(
-        "message {} is gone, and its deliveries are not",
+        "message {} is missing, but its deliveries are not",
         hex(&message)
     );
     assert_eq!(violations(kit).await, [sentence]);
@@ -431,7 +431,7 @@ async fn a_refund_that_is_owed_is_found(kit: &Kit) {
     kit.plant("update deliveries set status = 'undeliv', settled_at_s = submitted_at_s")
         .await;
     let sentence = format!(
-        "a live recipient of message {} that was to be refunded is not",
+        "a refund is missing for a live recipient of message {}",
         hex(&message)
     );
     assert_eq!(violations(kit).await, [sentence]);
@@ -447,7 +447,7 @@ async fn an_entry_that_the_audit_has_lost_is_found(kit: &Kit) {
         "drop trigger audit_keeps_entries on audit; delete from audit where number = 2"
     })
     .await;
-    let sentence = format!("the audit has other entries than the {made} that were made");
+    let sentence = format!("the audit does not have exactly the {made} entries that were made");
     assert!(violations(kit).await.contains(&sentence));
 }
 

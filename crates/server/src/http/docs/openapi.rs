@@ -24,7 +24,7 @@ use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder};
 
 const ABOUT: &str = "Sends SMS to Nigerian mobile numbers, charged to a prepaid wallet in naira. \
     Text is UTF-8, answers are JSON, and the HTTP status always matches the code. \
-    The sandbox has the same operations below `/api/sandbox/v2`: messages are simulated and the wallet is never touched.";
+    The sandbox has the same operations below `/api/sandbox/v2`: messages are simulated and the wallet does not change.";
 
 const BEARER: &str = "bearer";
 const HEADER: &str = "header";
@@ -85,7 +85,7 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
             SecurityScheme::Http(
                 HttpBuilder::new()
                     .scheme(HttpAuthScheme::Bearer)
-                    .description(Some("Recommended: `Authorization: Bearer <token>`. Looked at first."))
+                    .description(Some("Recommended: `Authorization: Bearer <token>`. It is read first."))
                     .build(),
             ),
         )
@@ -93,14 +93,14 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
             HEADER,
             SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(
                 "api_token",
-                "The header `api_token`. Looked at second.",
+                "The header `api_token`. It is read second.",
             ))),
         )
         .security_scheme(
             QUERY,
             SecurityScheme::ApiKey(ApiKey::Query(ApiKeyValue::with_description(
                 "api_token",
-                "`?api_token=<token>`. Looked at third. Addresses are often logged on their way: prefer a header.",
+                "`?api_token=<token>`. It is read third. Proxies often log URLs, so prefer a header.",
             ))),
         )
         .build()

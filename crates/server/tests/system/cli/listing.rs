@@ -37,12 +37,12 @@ fn a_list_goes_on_behind_its_cursor_whatever_is_added() {
     assert_eq!(names(&rest), ["Three", "Two", "One"]);
     assert_eq!(rest["next_cursor"], Value::Null);
 
-    // People see the same cursor beside the table.
+    // The text for people has the same cursor below the table.
     let output = ogene.run(&second);
     let [shown, hint] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     assert_eq!(shown.lines().count(), 3, "{shown}");
     let next = page["next_cursor"].as_str().expect("a cursor");
-    assert_eq!(hint, format!("The list goes on: --cursor {next}\n"));
+    assert_eq!(hint, format!("More rows: --cursor {next}\n"));
     let output = ogene.run(&["account", "list", "--limit", "1000"]);
     assert!(output.stderr.is_empty(), "{output:?}");
 }

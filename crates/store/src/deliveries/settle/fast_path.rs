@@ -1,9 +1,9 @@
 //! Fast path: the carrier accepts a recipient at once, and delivers it.
 //!
-//! The acceptance needs no field of the message. The fast path of the end is for a recipient that
-//! was sent one page, once. The delivery is assumed to be in state `sent` and is updated
-//! conditionally, without a read. Rows that do not match take the slow path: they are read, locked
-//! and settled.
+//! [`begin`] records an acceptance, which needs no field of the message. [`deliver`] ends a
+//! recipient of one page that was submitted once: it assumes the state `sent`, and updates the row
+//! on that condition without a read. Rows that do not match take the slow path: they are read,
+//! locked and settled.
 
 use super::apply::{call_back, ended, insert_deliveries, seconds};
 use super::context::{SettleContext, Settled};

@@ -18,7 +18,7 @@ const LEGACY: &str = "Legacy";
 
 /// The groups of operations.
 pub(crate) const TAGS: [(&str, &str); 3] = [
-    (LIVE, "Real messages, paid from the wallet."),
+    (LIVE, "Real messages, which are charged to the wallet."),
     (
         SANDBOX,
         "The same operations with simulated messages. Nothing is delivered, nothing is charged.",
@@ -224,8 +224,8 @@ fn callback(send: &str) -> utoipa::openapi::path::Callback {
         .operation_id(Some(format!("{send}_delivery_update")))
         .summary(Some("Final outcome of a recipient"))
         .description(Some(
-            "Sent once a recipient's outcome is final. Any 2xx ends it; network errors, time-outs, 408, 425, 429 and 5xx are retried \
-             over two days. The same update can arrive more than once: tell them apart by `message_id` and `recipient`.",
+            "The service sends it once a recipient's outcome is final. An answer 2xx ends it. Network errors, time-outs, 408, 425, 429 \
+             and 5xx are retried over two days. An update can arrive more than once: compare `message_id` and `recipient`.",
         ))
         .parameters(Some(parameters::signature_headers()))
         .request_body(Some(body))
@@ -239,8 +239,8 @@ fn quote(environment: Environment, installation: &Installation) -> OperationBuil
         id: "quote",
         summary: "Calculate a price",
         about: of_reads(
-            "Takes the fields of a send, and answers its price and the text as it will arrive. Nothing is sent, charged or \
-             remembered. A send that would be refused is refused alike, except for a low balance and a duplicate.",
+            "Answers the price of a send, and the text as it will arrive. Nothing is sent, charged or stored. A send that would \
+             be refused gets the same refusal here, except for a low balance and a duplicate.",
             installation,
         ),
         codes: &OF_QUOTES,
@@ -254,8 +254,8 @@ fn quote_personalised(environment: Environment, installation: &Installation) -> 
         id: "quote_personalised",
         summary: "Calculate the price of a personalised send",
         about: of_reads(
-            "Takes the fields and rows of a personalised send, and answers its price. Nothing is sent, charged or remembered. A \
-             send that would be refused is refused alike, except for a low balance and a duplicate.",
+            "Answers the price of a personalised send. Nothing is sent, charged or stored. A send that would be refused gets the \
+             same refusal here, except for a low balance and a duplicate.",
             installation,
         ),
         codes: &OF_PERSONALISED_QUOTES,
@@ -273,7 +273,7 @@ fn balance(
     let draft = Draft {
         id: "balance",
         summary: "Read the balance",
-        about: of_reads("What the wallet holds, by component.", installation),
+        about: of_reads("The balance of the wallet, by component.", installation),
         codes: &[],
         success: answers::balance(environment),
     };
@@ -290,8 +290,8 @@ fn report(
         id: "report",
         summary: "Read a delivery report",
         about: format!(
-            "The latest status of every recipient of one message. Where the address does not name the message, the fields \
-             may be in a JSON body of the GET. {}",
+            "The latest status of every recipient of one message. If the path does not name the message, the fields may be in a \
+             JSON body of the GET. {}",
             at_most(installation.limits.reports_per_minute, "reads"),
         ),
         codes: &OF_REPORTS,
@@ -307,7 +307,7 @@ fn senders(environment: Environment, installation: &Installation) -> OperationBu
         id: "sender_ids",
         summary: "List sender IDs",
         about: of_reads(
-            "The sender IDs of the account and where each stands.",
+            "The sender IDs of the account, with the status of each.",
             installation,
         ),
         codes: &[],
@@ -334,7 +334,7 @@ fn legacy(paths: &mut Paths, installation: &Installation) {
             .operation_id(Some(format!("legacy_send{variant}")))
             .summary(Some("Send a message (legacy)"))
             .description(Some(
-                "Takes the same fields as `/api/v2/sms` and answers in the older shape. Errors carry `success`, `message` and `data` \
+                "Takes the same fields as `/api/v2/sms` and answers in the older shape. Errors have `success`, `message` and `data` \
                  beside the envelope.",
             ))
             .response("200", answers::legacy_accepted())

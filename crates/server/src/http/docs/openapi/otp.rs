@@ -87,7 +87,7 @@ pub(super) fn add(
 
 fn otp_id() -> Parameter {
     let text = ObjectBuilder::new().schema_type(Type::String);
-    let about = "The `otp_id` that the first answer has.";
+    let about = "The `otp_id` of the first answer.";
     parameter("otp_id", ParameterIn::Path, true, about, text.into())
 }
 
@@ -118,7 +118,7 @@ fn resend(environment: Environment, installation: &Installation) -> OperationBui
         id: "resend_otp",
         summary: "Send a one-time password again",
         about: format!(
-            "Sends the same code in a new message, which is charged. The time of the code runs on. At most three resends, 30 s \
+            "Sends the same code in a new message, which is charged. The lifetime of the code does not change. At most three resends are possible, 30 s \
              apart. {}",
             at_most(installation.limits.sends_per_minute, "sends"),
         ),
@@ -151,7 +151,10 @@ fn cancel(environment: Environment, installation: &Installation) -> OperationBui
     let draft = Draft {
         id: "cancel_otp",
         summary: "Cancel a one-time password",
-        about: of_reads("Its code is never verified after this.", installation),
+        about: of_reads(
+            "Ends a one-time password: its code is no longer verified.",
+            installation,
+        ),
         codes: &OF_CANCELS,
         success: state(OtpState::Cancelled),
     };
@@ -205,14 +208,18 @@ fn request(installation: &Installation) -> Object {
         .property(
             "expires_in",
             number(
-                "Seconds for which it is good; 600 by default.",
+                "Lifetime of the code in seconds; 600 by default.",
                 60.0,
                 3_600.0,
             ),
         )
         .property(
             "max_attempts",
-            number("Wrong codes after which it fails; 3 by default.", 1.0, 10.0),
+            number(
+                "Number of wrong codes after which verification fails; 3 by default.",
+                1.0,
+                10.0,
+            ),
         )
         .build()
 }

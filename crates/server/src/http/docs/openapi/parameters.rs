@@ -44,21 +44,21 @@ pub(crate) fn report_parameters(message_id: ParameterIn) -> Vec<Parameter> {
             "message_id",
             message_id,
             true,
-            "The `message_id` that the send answered.",
+            "The `message_id` in the answer to the send.",
             id,
         ),
         parameter(
             "page",
             ParameterIn::Query,
             false,
-            "Which page; one past the last is empty.",
+            "Number of the page; a page past the last is empty.",
             number(1),
         ),
         parameter(
             "per_page",
             ParameterIn::Query,
             false,
-            "Recipients on a page; more than 1000 is taken as 1000.",
+            "Recipients on a page; the maximum is 1000.",
             number(100),
         ),
     ]
@@ -73,17 +73,17 @@ pub(crate) fn signature_headers() -> Vec<Parameter> {
     vec![
         header(
             "webhook-id",
-            "Names this update, the same at every attempt. This and the two below come where your account has a signing \
+            "Id of this update, the same at every attempt. This header and the next two are sent if your account has a signing \
              secret.",
         ),
         header(
             "webhook-timestamp",
-            "When this attempt was made, Unix seconds.",
+            "Time of this attempt, in Unix seconds.",
         ),
         header(
             "webhook-signature",
             "`v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`, by the bytes behind `whsec_` of your secret. \
-             While the secret is exchanged there are several, with spaces between them, and one that fits will do.",
+             During a rotation of the secret there are several, with spaces between them, and one that matches is enough.",
         ),
     ]
 }

@@ -54,7 +54,7 @@ fn row() -> Object {
     };
     ObjectBuilder::new()
         .description(Some(
-            "One recipient. A number that stands in an earlier row is left out.",
+            "One recipient. A number that an earlier row has is skipped.",
         ))
         .property("to", text("The phone number.").examples(["2348031234567"]))
         .required("to")
@@ -93,7 +93,7 @@ pub(crate) fn body(installation: &Installation) -> RequestBody {
         .example(Some(example))
         .build();
     let about = format!(
-        "JSON, at most {}. A CSV (`text/csv`, UTF-8) is taken as well: its header has `to`, and optionally `body` and \
+        "JSON, at most {}. A CSV (`text/csv`, UTF-8) is accepted too: its header has `to`, and optionally `body` and \
          `customer_reference`; all other columns are variables. The other fields are then in the query string.",
         size(installation.body.bytes),
     );

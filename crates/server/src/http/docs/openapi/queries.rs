@@ -66,7 +66,7 @@ fn messages(environment: Environment, installation: &Installation) -> OperationB
         id: "messages",
         summary: "Find messages",
         about: of_reads(
-            "The messages that all filters fit, newest first. A filter may end a page early: go on until `next_cursor` is null.",
+            "The messages that match all filters, newest first. A filter may end a page early: continue until `next_cursor` is null.",
             installation,
         ),
         codes: &OF_LISTS,
@@ -129,7 +129,7 @@ fn entries(environment: Environment, installation: &Installation) -> OperationBu
         summary: "List the entries of the wallet",
         about: of_reads(
             "Charges, refunds and credits with the balance after each. The newest message or credit comes first, and a refund \
-             stands with the charge of its message.",
+             is listed with the charge of its message.",
             installation,
         ),
         codes: &OF_LISTS,
@@ -160,8 +160,8 @@ fn export_recipients(environment: Environment, installation: &Installation) -> O
         id: "export_recipients",
         summary: "Export recipients as a CSV",
         about: of_reads(
-            "A row for each recipient of the messages that all filters fit. `recipient` and `delivery_status` choose the rows \
-             too. A text that a spreadsheet would take for a formula begins with an apostrophe.",
+            "A row for each recipient of the messages that match all filters. `recipient` and `delivery_status` also filter the \
+             rows. A text that a spreadsheet would evaluate as a formula begins with an apostrophe.",
             installation,
         ),
         codes: &OF_LISTS,
@@ -175,7 +175,10 @@ fn export_wallet(environment: Environment, installation: &Installation) -> Opera
     let draft = Draft {
         id: "export_wallet",
         summary: "Export the entries of the wallet as a CSV",
-        about: of_reads("A row for each entry that all filters fit.", installation),
+        about: of_reads(
+            "A row for each entry that matches all filters.",
+            installation,
+        ),
         codes: &OF_LISTS,
         success: examples::wallet_csv(),
     };

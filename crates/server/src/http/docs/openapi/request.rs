@@ -77,17 +77,16 @@ pub(crate) const FIELDS: [Field; 12] = [
         name: "gateway",
         required: false,
         kind: FieldType::Gateway,
-        about: "`direct-refund` refunds what is not delivered. `direct-corporate` and `otp` carry transactional text and are not \
-                refunded. `dual-backup` tries the first, then the second. `international` takes foreign numbers, where the \
-                operator offers it.",
+        about: "`direct-refund` refunds undelivered recipients. `direct-corporate` and `otp` carry transactional text and are not \
+                refunded. `dual-backup` sends over the first, and over the second if that fails. `international` accepts foreign numbers.",
     },
     Field {
         name: "unicode",
         required: false,
         kind: FieldType::Flag,
-        about: "False makes curly quotes, accented letters and the like plain, and removes emoji and whatever has no plain \
+        about: "If false, curly quotes and accented letters become plain characters, and emoji and other characters without a plain \
                 equivalent; `text_changed` and `removed_characters` in the answer report it. True or 1 sends the text exactly \
-                as written, at the price of Unicode pages where it needs them.",
+                as written, at the price of Unicode pages if it needs them.",
     },
     Field {
         name: "append_sender",
@@ -137,7 +136,7 @@ pub(crate) const FIELDS: [Field; 12] = [
         name: "dnd",
         required: false,
         kind: FieldType::Choice(&["1", "2", "3", "4", "5", "6"]),
-        about: "The older way to choose a gateway, used where `gateway` is absent: 1 is direct-refund, 2, 3 and 6 are \
+        about: "The older way to choose a gateway, used if `gateway` is absent: 1 is direct-refund, 2, 3 and 6 are \
                 direct-corporate, 4 and 5 are dual-backup.",
     },
     Field {
@@ -147,7 +146,7 @@ pub(crate) const FIELDS: [Field; 12] = [
             longest: token::LENGTH,
             example: "",
         },
-        about: "The API token, when it is in no header and not in the query string. Looked at last.",
+        about: "The API token, if it is neither in a header nor in the query string. It is read last.",
     },
 ];
 

@@ -9,7 +9,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 /// A parameter of a path: its name and its meaning.
 pub(super) type InPath = (&'static str, &'static str);
 
-pub(super) const MESSAGE_ID: InPath = ("message_id", "The `message_id` that the send answered.");
+pub(super) const MESSAGE_ID: InPath = ("message_id", "The `message_id` in the answer to the send.");
 pub(super) const RECIPIENT: InPath = ("recipient", "The number, in any form that a send accepts.");
 
 /// The meaning of each filter.
@@ -57,8 +57,8 @@ pub(super) fn list(filters: &[&str]) -> Vec<Parameter> {
         .minimum(Some(1))
         .default(Some(json!(DEFAULT_LIMIT)))
         .into();
-    let of_limit = format!("Items of a page; more than {MAX_LIMIT} is taken as {MAX_LIMIT}.");
-    let of_cursor = "The `next_cursor` of the page before, as it is.";
+    let of_limit = format!("Items of a page; the maximum is {MAX_LIMIT}.");
+    let of_cursor = "The `next_cursor` of the previous page, unchanged.";
     let mut all = self::filters(filters);
     all.push(parameter(
         "limit",
