@@ -1,4 +1,5 @@
-//! Rights of an account by its status, and how soon a command takes effect (docs/spec/interface.md, section 8).
+//! Rights of an account by its status, and the time until a command takes effect
+//! (docs/spec/interface.md, section 8).
 
 use crate::kit::http::Request;
 use crate::kit::receiver::Receiver;
@@ -83,7 +84,7 @@ async fn what_an_operator_changes_is_seen_within_a_second() {
     seen("API-2011").await;
     set(SenderStatus::Approved).await;
     seen("API-2012").await;
-    // Credit is read at the send, and a new token works at once.
+    // The send reads the credit, and a new token works at once.
     let before = ogene.total().await;
     ogene.credit(&ogene.shop, "7", Component::MainBalance).await;
     assert_eq!(ogene.total().await.to_string(), (before + 7.0).to_string());
@@ -102,8 +103,8 @@ async fn what_an_operator_changes_is_seen_within_a_second() {
 
 const CAMPAIGN: u64 = 300;
 
-/// A campaign of which a slow carrier has got a part when its account is disabled; with its receiver, and how many the
-/// carrier has got when nothing more is on its way.
+/// A campaign whose account is disabled after a slow carrier got a part of it. Returns its
+/// receiver, and the number of submits once nothing more is in flight.
 async fn disabled(queued: Option<Queued>) -> (Ogene, Receiver, usize) {
     let ogene = Setup::new()
         .set("carriers.mtn.window", "5")
@@ -133,7 +134,7 @@ async fn disabled(queued: Option<Queued>) -> (Ogene, Receiver, usize) {
     if queued == Some(Queued::Send) {
         return (ogene, receiver, 0);
     }
-    // Once nothing of it is in hand or waits, nothing can be submitted any more.
+    // Once nothing of it is in flight or queued, nothing can be submitted any more.
     until("nothing is in hand", async || {
         (ogene.sql("select count(*) from batches where claimed_by >= 0") == "0").then_some(())
     })

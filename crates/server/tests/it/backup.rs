@@ -43,7 +43,7 @@ async fn send(ogene: &Ogene, receiver: &Receiver) -> String {
     data["message_id"].as_str().expect("an id").to_owned()
 }
 
-/// Asserts the end: one status, that balance, one callback, and so many submits on each leg.
+/// Checks the end: one status, this balance, one callback, and so many submits on each leg.
 async fn ends(
     ogene: Ogene,
     receiver: Receiver,
@@ -56,7 +56,7 @@ async fn ends(
     let calls = receiver.called(1).await;
     assert_eq!(calls[0].field("delivery_status"), status);
     assert_eq!(ogene.total().await.to_string(), balance);
-    // A later message is called back in two seconds: whatever could still come has come by then.
+    // A later message gets its callback in two seconds. All other callbacks have arrived by then.
     receiver.react([Reaction::Later(2)]);
     ogene.smsc().set_script(Script {
         record: 100,
@@ -141,7 +141,7 @@ async fn the_first_delivered_of_either_leg_wins() {
             ogene.received_by(carrier, 1).await;
         }
         assert_eq!(ogene.statuses(&id).await, ["sent awaiting status"]);
-        // Both are delivered in the end; the second receipt changes nothing.
+        // Both are delivered in the end, and the second receipt changes nothing.
         let loser = if winner == "mtn" { "backup" } else { "mtn" };
         for carrier in [winner, loser] {
             let submitted = ogene.smsc_of(carrier).received().remove(0);
@@ -194,7 +194,7 @@ async fn a_second_leg_outlives_a_restart() {
 
 #[tokio::test]
 async fn a_second_leg_that_expires_in_the_queue_costs_nothing() {
-    // Two go out, and what they are answered comes when the time of the third is over.
+    // Two are submitted, and their answers arrive after the time of the third.
     let slow = Script {
         response_delay: Delay::fixed(Duration::from_secs(6)),
         ..script(receipt(ReceiptState::Delivered))
@@ -213,7 +213,7 @@ async fn a_second_leg_that_expires_in_the_queue_costs_nothing() {
     ends.sort_unstable();
     assert_eq!(ends, ["delivrd", "delivrd", "expired"]);
     assert_eq!(ogene.smsc_of("backup").stats().submits, 2);
-    // 7.50 for each of two, and 6.00 for the third.
+    // The charge is 7.50 for each of two, and 6.00 for the third.
     assert_eq!(ogene.total().await.to_string(), "979");
     ogene.end().await;
 }

@@ -1,4 +1,4 @@
-//! Outcomes are POSTed to the caller (docs/spec/delivery.md, section 4).
+//! Outcomes are posted to the customer's URL (docs/spec/delivery.md, section 4).
 
 use crate::kit::http::Request;
 use crate::kit::receiver::{Call, Reaction, Receiver};
@@ -18,7 +18,7 @@ fn called_back(number: &str, body: &str, receiver: &Receiver) -> serde_json::Val
     with(to(number, body), json!({"callback_url": receiver.url}))
 }
 
-/// A message whose callback is tried so often that whatever was due before it is over.
+/// Sends a message with so many attempts at its callback that all earlier callbacks are done.
 async fn barrier(ogene: &Ogene, number: &str, receiver: &Receiver) {
     let before = receiver.calls().len();
     receiver.react([Reaction::Status(500); 3]);
@@ -161,7 +161,7 @@ async fn an_answer_of_256_headers_is_read() {
     receiver.react([Reaction::Headers(256)]);
     ogene.sent(called_back(MTN, "Hello", &receiver)).await;
     receiver.called(1).await;
-    // It is not repeated.
+    // The callback is not repeated.
     barrier(&ogene, AIRTEL, &receiver).await;
     ogene.end().await;
 }
@@ -224,7 +224,7 @@ async fn a_dead_callback_is_kept_until_an_operator_replays_it() {
     ogene.end().await;
 }
 
-/// The signature of a callback as Python makes it.
+/// Returns the signature of a callback as Python computes it.
 fn hmac(secret: &str, call: &Call) -> String {
     const RUN: &str = "import base64, hmac, sys; key, signed = sys.argv[1], sys.stdin.buffer.read(); \
         print(base64.b64encode(hmac.digest(base64.b64decode(key), signed, 'sha256')).decode())";
@@ -245,14 +245,14 @@ fn hmac(secret: &str, call: &Call) -> String {
     format!("v1,{}", text.trim())
 }
 
-/// The signatures of a callback, each once.
+/// Returns the signatures of a callback, each once.
 fn signatures(call: &Call) -> BTreeSet<String> {
     let header = call.headers.get("webhook-signature");
     let text = header.map_or("", |value| value.to_str().expect("text"));
     text.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Sends until a callback comes with so many signatures.
+/// Sends until a callback has so many signatures.
 async fn signed(ogene: &Ogene, receiver: &Receiver, count: usize) -> Call {
     let since = Instant::now();
     for turn in 0.. {
@@ -280,7 +280,7 @@ async fn callbacks_are_signed_as_standard_webhooks_verify_them() {
     let first = first.expect("made").signing.secret.text();
     let call = signed(&ogene, &receiver, 1).await;
     assert_eq!(signatures(&call), [hmac(&first, &call)].into());
-    // Another attempt is of the same update, at its own time.
+    // Another attempt has the id of the same update, and its own time.
     receiver.react([Reaction::Later(1)]);
     let before = receiver.calls().len();
     ogene.sent(called_back(AIRTEL, "Again", &receiver)).await;
@@ -293,7 +293,7 @@ async fn callbacks_are_signed_as_standard_webhooks_verify_them() {
         two.headers["webhook-timestamp"]
     );
     assert_eq!(signatures(two), [hmac(&first, two)].into());
-    // While it is replaced, both sign; in the end nothing does.
+    // Both secrets sign during the rotation, and none after the revocation.
     let overlap = Duration::from_hours(24);
     let second = operations(&store)
         .callbacks()
@@ -378,7 +378,7 @@ async fn gone_ends_all_callbacks_of_the_message_and_of_no_other() {
         .await;
     receiver.called(1).await;
     barrier(&ogene, "2348031230001", &receiver).await;
-    // The others are delivered later, and nobody is told.
+    // The others are delivered later, without a callback.
     for received in &ogene.received(3).await[..3] {
         if received.submit.destination.digits != MTN {
             ogene
@@ -505,7 +505,7 @@ async fn private_targets_are_refused_unless_the_operator_allows_them() {
             "{url}"
         );
     }
-    // A name that leads inside is found out at the connect.
+    // A name that resolves to a private address is refused at the connect.
     let named = receiver.url.replace("127.0.0.1", "localhost");
     let id = ogene
         .sent_id(with(to(MTN, "Hello"), json!({"callback_url": named})))

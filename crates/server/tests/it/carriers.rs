@@ -1,4 +1,5 @@
-//! Carriers that refuse, are slow, are down or talk nonsense: nothing is lost, and nothing is sent twice.
+//! Carriers that refuse, are slow, are down or send invalid answers: nothing is lost, and nothing
+//! is sent twice.
 
 use crate::kit::wire::{count, good, receipt, rule};
 use crate::kit::{MTN, Ogene, SENDER, Setup, numbers, to, until, with};
@@ -9,7 +10,7 @@ use smpp::simulator::{
 use smpp::{CommandStatus, ReceiptIds, ReceiptState};
 use std::time::Duration;
 
-/// Every number was accepted by the carrier once, however often it was refused before.
+/// Checks that the carrier accepted every number once, however often it refused it before.
 fn each_accepted_once(ogene: &Ogene, carrier: &str, many: u64) {
     let received = ogene.smsc_of(carrier).received();
     let accepted: Vec<_> = received
@@ -62,7 +63,7 @@ async fn what_waits_for_a_carrier_that_is_down_goes_to_the_next() {
     ogene.end().await;
 }
 
-/// A carrier that takes no bind.
+/// A carrier that refuses every bind.
 fn down() -> Script {
     Script {
         binds: smpp::simulator::BindRules {
@@ -231,7 +232,7 @@ async fn a_carrier_that_throttles_is_sent_to_more_slowly() {
     ogene.end().await;
 }
 
-/// Sends under a style of receipts, with one recipient that is not delivered.
+/// Sends with one style of receipts. One recipient is not delivered.
 async fn under(ogene: &Ogene, number: usize, receipts: ReceiptStyle) {
     let shown = format!("{receipts:?}");
     ogene.smsc().set_script(Script {

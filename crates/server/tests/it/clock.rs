@@ -1,5 +1,5 @@
-//! The clock is set back and forth by hours while all runs: nothing is sent, charged or refunded twice, and windows
-//! last as long as they should.
+//! The clock is set back and forth by hours while everything runs: nothing is sent, charged or
+//! refunded twice, and windows keep their length.
 
 use crate::kit::http::Request;
 use crate::kit::wire::{count, good};
@@ -12,19 +12,19 @@ const SECOND: i64 = 1_000;
 const HOUR: i64 = 3_600 * SECOND;
 const DAY: i64 = 24 * HOUR;
 
-/// Sets the clock so many hours on, or back.
+/// Sets the clock forward or back by so many hours.
 fn pass(ogene: &Ogene, hours: i64) {
     ogene.clock.set(ogene.clock.now_ms() + hours * HOUR);
 }
 
-/// Eight in the evening of the next day in Lagos, which is an hour before UTC, and eight in the morning after: at
-/// whatever hour this runs, the clock is set forwards.
+/// Eight in the evening of the next day in Lagos, and eight in the morning after it. At any hour of
+/// the test the clock is set forward.
 fn night(ogene: &Ogene) -> (i64, i64) {
     let midnight = (ogene.clock.now_ms().div_euclid(DAY) + 1) * DAY;
     (midnight + 19 * HOUR, midnight + 31 * HOUR)
 }
 
-/// A carrier that takes all and tells no end.
+/// A carrier that accepts all submits and sends no receipt.
 fn silent() -> Script {
     Script {
         mix: vec![(1, Fate::Pending)],
@@ -49,7 +49,7 @@ async fn nobody_is_sent_or_charged_twice_however_the_clock_is_set() {
     let numbers: Vec<u64> = (0..40).map(|last| 2_348_031_000_000 + last).collect();
     let campaign = json!({"from": SENDER, "to": numbers, "body": "Dear customer"});
     let id = ogene.sent_id(campaign.clone()).await;
-    // In the end it is later than it ever was, so that nothing waits for its time.
+    // The last time is later than all others, so that nothing waits for its time.
     for (step, hours) in [3, -5, 7, -6, 9].into_iter().enumerate() {
         ogene.received(1 + step).await;
         pass(&ogene, hours);
@@ -102,7 +102,7 @@ async fn windows_last_as_long_as_they_should_however_the_clock_is_set() {
 
 #[tokio::test]
 async fn who_is_held_back_by_quiet_hours_is_counted_until_their_end() {
-    // The carrier has its own name, since metrics are of the whole process.
+    // The carrier has its own name, because metrics are of the whole process.
     let ogene = Setup::new()
         .carrier("quiet", good())
         .set("gateways.direct-refund.carriers", r#"["quiet"]"#)
@@ -143,7 +143,7 @@ async fn quiet_hours_end_when_the_clock_says_so() {
     for at_ms in [evening - 2 * HOUR, evening + 5 * HOUR, morning - 2 * SECOND] {
         ogene.clock.set(at_ms);
         if at_ms < morning - HOUR {
-            // A message that goes out now would have gone out before it.
+            // A message that is due now would have been submitted before that message.
             let otp = crate::kit::with(to(GLO, "Your OTP is 483920"), json!({"gateway": "otp"}));
             let body = json!({"body": format!("Your OTP is {at_ms}")});
             let otp = ogene.sent_id(crate::kit::with(otp, body)).await;
@@ -191,7 +191,8 @@ async fn what_quiet_hours_held_has_its_time_from_their_end() {
 #[tokio::test]
 async fn what_expires_is_refunded_once_however_the_clock_is_set() {
     let ogene = Setup::new()
-        // Longer than the clock is ever set back: a sweep that began before may end after it.
+        // The time is longer than any step back of the clock: a sweep that began earlier may end
+        // later.
         .set("gateways.direct-refund.receipt_timeout", r#""12h""#)
         .script(silent())
         .start()

@@ -6,8 +6,8 @@ use serde_json::json;
 use smpp::simulator::{Delay, Fate, Fault, Script};
 use std::time::Duration;
 
-/// A carrier that takes every message, answers none, and sends its receipt after so many milliseconds. A recipient
-/// in doubt is not resent within the time of a test.
+/// A carrier that accepts every message, answers none, and sends its receipt after so many
+/// milliseconds. A recipient in doubt is not resent during a test.
 fn losing_responses(receipt_after_ms: u64) -> Setup {
     let script = Script {
         faults: vec![(1, Fault::LoseResponse)],
@@ -58,7 +58,7 @@ async fn a_lost_window_is_sent_once_more_after_the_hold() {
 
 #[tokio::test]
 async fn a_receipt_adopts_what_is_in_doubt_and_nothing_is_resent() {
-    // The receipt comes before the response is missed, and after it.
+    // The receipt arrives before and after the timeout of the response.
     for receipt_after in [0, 2_500] {
         let ogene = losing_responses(receipt_after)
             .set("carriers.mtn.response_timeout", r#""1s""#)
@@ -80,7 +80,7 @@ async fn a_receipt_adopts_what_is_in_doubt_and_nothing_is_resent() {
 async fn a_submit_without_an_id_is_in_doubt_and_never_resent() {
     let script = Script {
         faults: vec![(1, Fault::NoId)],
-        // After the hold, when what else is in doubt is sent again.
+        // The hold is over by then, and other recipients in doubt are sent again.
         receipt_delay: Delay::fixed(Duration::from_millis(2_500)),
         ..good()
     };
@@ -110,7 +110,7 @@ async fn what_is_to_be_held_is_never_resent_and_waits_for_its_receipt() {
     let id = ogene.sent_id(to(MTN, "Hello")).await;
     let lost = ogene.received(1).await.remove(0);
     ogene.smsc().set_script(good());
-    // Another gateway resends after a second: when that is over, this one has not.
+    // Another gateway resends after a second. This one has not resent by then.
     ogene.smsc().set_script(Script {
         mix: vec![(1, Fate::Drop)],
         ..good()
@@ -139,7 +139,7 @@ async fn what_stays_in_doubt_is_resent_once_and_never_a_third_time() {
     };
     let ogene = Setup::new().script(script).start().await;
     let id = ogene.sent_id(to(MTN, "Hello")).await;
-    // The second try is lost as well.
+    // The second copy is lost as well.
     ogene.received(2).await;
     ogene.smsc().set_script(good());
     let later = ogene.sent_id(to(AIRTEL, "Hello")).await;

@@ -21,7 +21,7 @@ async fn items(ogene: &Ogene, path: &str) -> Vec<Value> {
     answer["data"]["items"].as_array().expect("items").clone()
 }
 
-/// The rows of an export, whose body comes in chunks.
+/// Returns the rows of an export, whose body is chunked.
 async fn rows(ogene: &Ogene, path: &str) -> Vec<String> {
     let answer = get(ogene, path).await;
     assert_eq!(
@@ -42,7 +42,7 @@ async fn rows(ogene: &Ogene, path: &str) -> Vec<String> {
     csv.split_terminator("\r\n").map(str::to_owned).collect()
 }
 
-/// An installation that has sent to one recipient with success and to one without.
+/// An installation with one delivered and one undelivered recipient.
 async fn settled() -> (Ogene, String) {
     let script = Script {
         rules: vec![rule(AIRTEL, receipt(ReceiptState::Undeliverable))],

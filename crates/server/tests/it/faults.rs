@@ -1,5 +1,5 @@
-//! Faults of SMSCs: nothing is lost, nobody gets more copies than the rule about doubt
-//! allows, and who is in doubt and how the carrier stands is seen on `/metrics`.
+//! Faults of SMSCs: nothing is lost, and no recipient gets more copies than the rule about doubt
+//! allows. `/metrics` shows recipients in doubt and the state of the carrier.
 
 use crate::kit::wire::{count, good, written_for};
 use crate::kit::{Ogene, Setup, numbers, until};
@@ -7,7 +7,7 @@ use smpp::simulator::{BindRules, Delay, Fate, Fault, Script};
 use smpp::{CommandStatus, DeliverSm, esm_class};
 use std::time::Duration;
 
-/// Each test has a carrier of its own name: metrics are of the whole process.
+/// Each test has a carrier of its own name, because metrics are of the whole process.
 fn setup(carrier: &str, script: Script) -> Setup {
     let none = Setup::new().without_carriers().without("carriers.mtn");
     let gateways = ["direct-refund", "direct-corporate", "otp", "international"];
@@ -25,21 +25,22 @@ fn setup(carrier: &str, script: Script) -> Setup {
         .set(&format!("carriers.{carrier}.response_timeout"), r#""1s""#)
 }
 
-/// A metric of a carrier, added up where it is told by status.
+/// Returns a metric of a carrier, summed over its statuses.
 async fn metric(ogene: &Ogene, name: &str, carrier: &str, status: &str) -> u64 {
     let labels = [&format!("carrier=\"{carrier}\""), status];
     ogene.metric(&format!("{name}{{"), &labels).await
 }
 
-/// How many copies each number got.
+/// Returns the number of copies of each number.
 fn copies(ogene: &Ogene, carrier: &str, many: u64) -> Vec<usize> {
     let received = ogene.smsc_of(carrier).received();
     let copies = numbers(many).into_iter();
     copies.map(|number| count(&received, &number)).collect()
 }
 
-/// A campaign on a carrier that begins with this script and is well once so many submits have come. Everybody gets
-/// it, nobody more than twice, and only who was in doubt a second time; each is charged once.
+/// Sends a campaign on a carrier that begins with this script and is healthy after so many submits.
+/// Every recipient gets it, none more than twice, and only recipients in doubt get a second copy.
+/// Each is charged once.
 async fn is_survived(carrier: &str, script: Script, many: u64, well_after: usize) {
     let ogene = setup(carrier, script).start().await;
     ogene.bound(carrier, 1).await;
@@ -169,7 +170,7 @@ async fn recipients_in_doubt_are_counted_across_restarts() {
     ogene.smsc_of(carrier).set_script(good());
     in_doubt(&ogene, carrier, 10).await;
     ogene.kill().await;
-    // A new process has counted nothing yet; here it is the same one.
+    // A new process has counted nothing yet. Here it is the same process.
     metrics::gauge!("ogene_in_doubt", "carrier" => carrier).set(0.0);
     ogene.serve().await;
     in_doubt(&ogene, carrier, 10).await;
@@ -214,7 +215,7 @@ async fn throttling_without_end_loses_nothing_and_costs_no_copy() {
         mix: vec![(1, Fate::Refuse(CommandStatus::RTHROTTLED))],
         ..Script::default()
     };
-    // At the slowest pace, one in a second: for minutes where there is time for it.
+    // The slowest pace is one submit a second, for minutes in a long run.
     let tens = if std::env::var_os("OGENE_LONG").is_some() {
         15
     } else {

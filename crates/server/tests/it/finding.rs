@@ -19,7 +19,7 @@ async fn data(ogene: &Ogene, path: &str) -> Value {
     answer.json()["data"].clone()
 }
 
-/// The ids of a list, page by page.
+/// Returns the ids of a list, page by page.
 async fn ids(ogene: &Ogene, query: &str) -> Vec<String> {
     let (mut ids, mut cursor) = (Vec::new(), String::new());
     loop {
@@ -232,7 +232,7 @@ async fn recipients_have_status_charge_and_events() {
 
 #[tokio::test]
 async fn recipients_without_a_carrier_are_listed_too() {
-    // Nothing listens at the address of the carrier.
+    // No SMSC listens at the address of the carrier.
     let address = r#""127.0.0.1:1""#;
     let setup = Setup::new().set("carriers.mtn.address", address);
     let ogene = setup.without_carriers().start().await;

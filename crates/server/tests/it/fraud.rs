@@ -1,5 +1,4 @@
-//! Limits that an operator sets against fraud: what an account spends in a day, and how much it sends to one number
-//! and to one block of numbers; and phrases that no text may hold.
+//! Limits against fraud: the daily limit of an account, velocity limits, and prohibited phrases.
 
 use crate::kit::http::Request;
 use crate::kit::{AIRTEL, GLO, MTN, Ogene, Setup, operations, to, until};
@@ -33,7 +32,7 @@ async fn a_send_over_the_daily_limit_is_refused_and_not_charged() {
     }
     let again = refused.header("retry-after").expect("when to retry");
     assert!((1..=86_400).contains(&again.parse::<u32>().expect("seconds")));
-    // Not when the requests of a minute may come again.
+    // This is not the time until the rate limit allows a request.
     assert_eq!(refused.header("x-ratelimit-reset"), Some(again));
     assert!((ogene.total().await - 988.0).abs() < f64::EPSILON);
     assert!(ogene.metric(REASON, &[]).await > before);
@@ -51,7 +50,7 @@ async fn a_number_gets_at_most_its_hourly_messages_of_an_account() {
     let setup = Setup::new().set("velocity.per_recipient_per_hour", "2");
     let ogene = setup.start().await;
     let before = ogene.metric(REASON, &[]).await;
-    // A refused send is not counted: this is a duplicate.
+    // A refused send is not counted: this one is a duplicate.
     ogene.sent(to(MTN, "First")).await;
     assert_eq!(ogene.send(to(MTN, "First")).await.status, 409);
     ogene.sent(to(MTN, "Second")).await;
@@ -101,7 +100,7 @@ async fn a_block_that_gets_too_much_is_paused_until_it_is_released() {
     assert!((ogene.total().await - 982.0).abs() < f64::EPSILON);
     assert!(ogene.metric(PAUSED, &[]).await >= refusals + 2);
     assert!(ogene.metric("ogene_velocity_pauses_total", &[]).await > so_far);
-    // Others go on: other blocks, and other accounts.
+    // Other blocks and other accounts are not paused.
     ogene.sent(to(AIRTEL, "Win")).await;
     let other = ogene.customer("10.00").await;
     let sent = ogene
@@ -150,7 +149,7 @@ async fn a_phrase_is_refused_between_its_adding_and_removal() {
     let casino = to(MTN, "Visit our Cásino today");
     let add = operations(&store).content().add("CASINO");
     assert_eq!(add.await.expect("added"), "casino");
-    // Another text each time, or what was taken would be a duplicate.
+    // Each send has another text, because it would be a duplicate otherwise.
     let mut count = 0;
     let mut sends = async |text: &str| {
         count += 1;

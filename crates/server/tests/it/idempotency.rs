@@ -1,4 +1,5 @@
-//! Idempotency keys: a request that is repeated under its key gets the first answer, and nothing is sent or charged.
+//! Idempotency keys: a request that is repeated with its key gets the first answer, and nothing is
+//! sent or charged.
 
 use crate::kit::http::{Answer, Request};
 use crate::kit::{GLO, MTN, Ogene, SENDER, Setup, to, until, with};
@@ -37,7 +38,7 @@ async fn a_repeated_request_is_answered_alike_and_charged_once() {
     );
     assert!(again.header("x-ratelimit-remaining").is_some());
     assert!((ogene.total().await - charged).abs() < f64::EPSILON);
-    // Without the key it is a duplicate.
+    // Without the key the request is a duplicate.
     assert_eq!(ogene.send(fields).await.code(), "API-2012");
     ogene.end().await;
 }

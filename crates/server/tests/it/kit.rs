@@ -35,30 +35,31 @@ pub(crate) const SENDER: &str = "AdaStores";
 pub(crate) const MTN: &str = "2348031234567";
 pub(crate) const AIRTEL: &str = "2348021234567";
 pub(crate) const GLO: &str = "2348051234567";
-/// The carrier of an installation that asks for nothing else.
+/// The carrier of an installation without other carriers.
 pub(crate) const CARRIER: &str = "mtn";
-/// How long a condition is waited for. Far more than anything takes on a machine that does nothing else.
+/// Timeout of a condition. It is far longer than any condition takes on an idle machine.
 const TIMEOUT: Duration = Duration::from_secs(40);
-/// How often it is looked at.
+/// Interval at which a condition is checked.
 const LOOK_INTERVAL: Duration = Duration::from_millis(10);
 /// Messages that a simulator remembers.
 const RECORD: usize = 50_000;
 
-/// So many numbers of MTN.
+/// Returns so many numbers of MTN.
 pub(crate) fn numbers(many: u64) -> Vec<String> {
     (0..many)
         .map(|last| (2_348_031_000_000 + last).to_string())
         .collect()
 }
 
-/// An installation to be started.
+/// The settings of an installation before its start.
 pub(crate) struct Setup {
     scripts: BTreeMap<String, Script>,
     settings: BTreeMap<String, String>,
 }
 
 impl Setup {
-    /// One carrier that delivers everything, all gateways, callbacks to loopback, and waits made short.
+    /// One carrier that delivers every message, all gateways, callbacks to loopback, and short
+    /// delays.
     pub(crate) fn new() -> Self {
         let none = Self {
             scripts: BTreeMap::new(),
@@ -74,18 +75,18 @@ impl Setup {
             .set("gateways.dual-backup.leg_timeout", r#""120s""#)
             .set("callbacks.allow_private_targets", "true")
             .set("callbacks.retry_delays", &format!("{:?}", ["100ms"; 50]))
-            // Reports are how the tests watch what becomes of a message.
+            // Tests read the outcome of a message in its reports.
             .set("limits.reports_per_minute", "1000000")
             .carrier(CARRIER, Script::default())
     }
 
-    /// Sets one key of the configuration, written as in TOML.
+    /// Sets one key of the configuration, in the syntax of TOML.
     pub(crate) fn set(mut self, key: &str, value: &str) -> Self {
         self.settings.insert(key.to_owned(), value.to_owned());
         self
     }
 
-    /// Leaves out a section.
+    /// Removes a section.
     pub(crate) fn without(mut self, section: &str) -> Self {
         let inside = format!("{section}.");
         self.settings.retain(|key, _| !key.starts_with(&inside));
@@ -109,7 +110,7 @@ impl Setup {
             .set(&format!("carriers.{name}.password"), r#""secret""#)
     }
 
-    /// The script of the one carrier.
+    /// Returns the script of the only carrier.
     pub(crate) fn script(self, script: Script) -> Self {
         self.carrier(CARRIER, script)
     }
@@ -157,7 +158,7 @@ impl Setup {
     }
 }
 
-/// Who calls.
+/// The customer of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Customer {
     pub(crate) id: AccountId,
@@ -175,7 +176,7 @@ impl Default for Customer {
     }
 }
 
-/// A running installation. A test ends it by [`Ogene::end`], which checks that the books are in order.
+/// A running installation. A test ends it by [`Ogene::end`], which checks the ledger.
 pub(crate) struct Ogene {
     pub(crate) address: SocketAddr,
     /// The customer of most tests.
@@ -186,27 +187,27 @@ pub(crate) struct Ogene {
     /// The configuration for a reload, and the channel that requests it.
     file: Arc<Mutex<String>>,
     asked: Option<mpsc::Sender<()>>,
-    /// By which the service goes. It runs as the system's does until it is set.
+    /// The clock of the service. It is the system's until it is set.
     pub(crate) clock: Clock,
     running: Option<Running>,
     ended: bool,
-    /// Where the tests run on PostgreSQL.
+    /// The PostgreSQL of the test, if there is one.
     schema: Option<Schema>,
     _directory: TempDir,
 }
 
-/// The service on threads of its own, as a process has them.
+/// The service runs on threads of its own, as in a process.
 struct Running {
     stop: oneshot::Sender<End>,
     ended: oneshot::Receiver<Option<Result<(), app::Error>>>,
 }
 
-/// Python has SQLite built in.
+/// A Python script that runs a statement, because Python has SQLite built in.
 const RUN_ON_SQLITE: &str = "import sys, sqlite3 as s\n\
     c = s.connect(sys.argv[1], timeout=10, isolation_level=None)\n\
     for row in c.execute(sys.argv[2]): print(*row, sep='|')";
 
-/// As `psql` does, it runs what it is given line by line.
+/// A Python script that runs statements line by line, as `psql` does.
 const RUN_LINES_ON_SQLITE: &str = "import sys, sqlite3 as s\n\
     c = s.connect(sys.argv[1], timeout=10, isolation_level=None)\n\
     for line in sys.stdin: c.execute(line)";
@@ -221,15 +222,15 @@ impl Drop for Held {
     }
 }
 
-/// How the service is ended.
+/// The way in which the service ends.
 enum End {
-    /// As SIGTERM does.
+    /// The service ends as after SIGTERM.
     Asked,
-    /// As a crash does: whatever runs is dropped where it stands.
+    /// The service ends as in a crash: its tasks are dropped wherever they are.
     Killed,
 }
 
-/// Runs the service until it is ended; nothing comes back from a killed one.
+/// Runs the service until it is ended. A killed one returns nothing.
 fn run(
     config: Config,
     source: app::Source,
@@ -268,12 +269,12 @@ fn run(
 }
 
 impl Ogene {
-    /// An installation that asks for nothing special.
+    /// Starts an installation with the default settings.
     pub(crate) async fn start() -> Self {
         Setup::new().start().await
     }
 
-    /// Serves, as `ogene serve` does.
+    /// Starts the service as `ogene serve` does.
     pub(crate) async fn serve(&mut self) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
             .await
@@ -319,13 +320,13 @@ impl Ogene {
         assert!(ended.await.expect("no panic").is_none());
     }
 
-    /// The same installation, ended and started again.
+    /// Ends the installation, and starts it again.
     pub(crate) async fn restart(&mut self) {
         self.stop().await;
         self.serve().await;
     }
 
-    /// Ends everything, and checks what must hold whatever happened.
+    /// Ends the installation, and checks the invariants.
     pub(crate) async fn end(mut self) {
         self.ended = true;
         if self.running.is_some() {
@@ -348,12 +349,12 @@ impl Ogene {
         }
     }
 
-    /// The database, beside the service, as the commands open it.
+    /// Opens the database as the commands do while the service runs.
     pub(crate) async fn store(&self) -> Store {
         app::open(&self.config).await.expect("a database")
     }
 
-    /// The configuration as a file for `ogene serve`, with more of it.
+    /// Writes the configuration into a file for `ogene serve`, with further keys.
     pub(crate) fn settings(&self, more: &str) -> String {
         format!(
             "data_dir = {:?}\n{}{more}",
@@ -361,7 +362,7 @@ impl Ogene {
         )
     }
 
-    /// Names the one carrier otherwise, from the next start on.
+    /// Renames the only carrier from the next start on.
     pub(crate) fn rename_carrier(&mut self, name: &str) {
         let section = format!("carriers.{CARRIER}.");
         let lines = self.lines.replace(&section, &format!("carriers.{name}."));
@@ -372,7 +373,7 @@ impl Ogene {
         };
     }
 
-    /// Sets keys in the configuration, written as in TOML, or takes them away where nothing is given.
+    /// Sets keys of the configuration, in the syntax of TOML, or removes keys without a value.
     pub(crate) fn edit(&mut self, keys: &[(&str, &str)]) {
         let is_set = |line: &&str| {
             let set = |(key, _): &(&str, &str)| line.starts_with(&format!("{key} = "));
@@ -390,7 +391,7 @@ impl Ogene {
         self.file.lock().expect("no panic").clone_from(&self.lines);
     }
 
-    /// The same, and has the service read it again.
+    /// Sets keys, and reloads the configuration.
     pub(crate) async fn reload(&mut self, keys: &[(&str, &str)]) {
         self.edit(keys);
         let asked = self.asked.as_ref().expect("it runs");
@@ -408,17 +409,17 @@ impl Ogene {
         address
     }
 
-    /// Takes a table away from the service that runs, so that reading it fails.
+    /// Renames a table while the service runs, so that reading it fails.
     pub(crate) fn hide(&self, table: &str) {
         self.sql(&format!("alter table {table} rename to hidden"));
     }
 
-    /// Puts it back.
+    /// Gives the table its name back.
     pub(crate) fn show(&self, table: &str) {
         self.sql(&format!("alter table hidden rename to {table}"));
     }
 
-    /// Locks what a send is committed to, though no longer than the service waits for it.
+    /// Locks the tables that accept writes, for less time than the service waits for them.
     pub(crate) fn hold_commits(&self) -> Held {
         let (mut held, line) = if let Some(schema) = &self.schema {
             let mut psql = Command::new("psql");
@@ -441,7 +442,7 @@ impl Ogene {
         &self.config.data_dir
     }
 
-    /// Runs SQL beside the service, as an operator does; gives what it prints.
+    /// Runs SQL while the service runs. Returns the output.
     pub(crate) fn sql(&self, text: &str) -> String {
         if let Some(schema) = &self.schema {
             return sql(&schema.url(), text).trim().to_owned();
@@ -456,12 +457,12 @@ impl Ogene {
         String::from_utf8_lossy(&output.stdout).trim().to_owned()
     }
 
-    /// The simulator behind a carrier.
+    /// Returns the simulator of a carrier.
     pub(crate) fn smsc_of(&self, carrier: &str) -> &Smsc {
         &self.smscs[carrier]
     }
 
-    /// The simulator of the one carrier.
+    /// Returns the simulator of the only carrier.
     pub(crate) fn smsc(&self) -> &Smsc {
         self.smsc_of(CARRIER)
     }
@@ -474,7 +475,7 @@ impl Ogene {
         .await;
     }
 
-    /// A customer with that credit in the default component, made by the operator's functions.
+    /// Creates a customer with credit in the default component, by the operator's functions.
     pub(crate) async fn customer(&self, credit: &str) -> Customer {
         let store = self.store().await;
         let account = operations(&store)
@@ -499,7 +500,7 @@ impl Ogene {
         customer
     }
 
-    /// Adds credit.
+    /// Adds credit to an account.
     pub(crate) async fn credit(&self, customer: &Customer, amount: &str, component: Component) {
         let store = self.store().await;
         let amount = amount.parse().expect("an amount");
@@ -514,7 +515,7 @@ impl Ogene {
         store.close().await;
     }
 
-    /// Registers a sender ID and settles where it stands.
+    /// Registers a sender ID and sets its status.
     pub(crate) async fn sender(
         &self,
         customer: &Customer,
@@ -538,7 +539,7 @@ impl Ogene {
         store.close().await;
     }
 
-    /// Changes the standing of an account.
+    /// Sets the status of an account.
     pub(crate) async fn set_status(&self, customer: &Customer, status: AccountStatus) {
         let store = self.store().await;
         operations(&store)
@@ -549,38 +550,38 @@ impl Ogene {
         store.close().await;
     }
 
-    /// Asks the service.
+    /// Sends a request to the service.
     pub(crate) async fn ask(&self, request: &Request) -> Answer {
         http::try_ask(self.address, request)
             .await
             .expect("an answer")
     }
 
-    /// Sends by JSON as the shop.
+    /// Sends a message by JSON as the shop.
     pub(crate) async fn send(&self, fields: Value) -> Answer {
         self.ask(&Request::send(&self.shop.token, &fields)).await
     }
 
-    /// Sends by JSON as the shop, with success; gives `data`.
+    /// Sends a message by JSON as the shop, with success. Returns `data`.
     pub(crate) async fn sent(&self, fields: Value) -> Value {
         let answer = self.send(fields).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
         answer.json()["data"].clone()
     }
 
-    /// Sends with success; gives the `message_id`.
+    /// Sends a message with success. Returns the `message_id`.
     pub(crate) async fn sent_id(&self, fields: Value) -> String {
         let data = self.sent(fields).await;
         data["message_id"].as_str().expect("an id").to_owned()
     }
 
-    /// Sends one text to so many [`numbers`] with success; gives the `message_id`.
+    /// Sends one text to so many [`numbers`] with success. Returns the `message_id`.
     pub(crate) async fn campaign(&self, many: u64) -> String {
         self.sent_id(json!({"from": SENDER, "to": numbers(many), "body": "Dear customer"}))
             .await
     }
 
-    /// The values of a metric, added up, of the lines that begin like that and hold all of these labels.
+    /// Returns the sum of a metric over the lines with this beginning and all of these labels.
     pub(crate) async fn metric(&self, begin: &str, labels: &[&str]) -> u64 {
         let answer = self.ask(&Request::get("/metrics")).await;
         let lines = answer.text().lines().filter(|line| {
@@ -591,7 +592,7 @@ impl Ogene {
             .sum()
     }
 
-    /// Reads below `/api/v2` as the shop, with success.
+    /// Reads a path below `/api/v2` as the shop, with success.
     pub(crate) async fn read(&self, path: &str) -> Value {
         let request = Request::get(&format!("/api/v2{path}")).bearer(&self.shop.token);
         let answer = self.ask(&request).await;
@@ -599,7 +600,7 @@ impl Ogene {
         answer.json()
     }
 
-    /// The delivery report of a message: `data`.
+    /// Returns `data` of the delivery report of a message.
     pub(crate) async fn report(&self, message_id: &str) -> Value {
         self.read(&format!(
             "/delivery-reports?message_id={message_id}&per_page=1000"
@@ -608,7 +609,7 @@ impl Ogene {
             .clone()
     }
 
-    /// The statuses of all recipients, in order.
+    /// Returns the statuses of all recipients, in order.
     pub(crate) async fn statuses(&self, message_id: &str) -> Vec<String> {
         let report = self.report(message_id).await;
         let reports = report["reports"].as_array().expect("a list").iter();
@@ -617,7 +618,7 @@ impl Ogene {
             .collect()
     }
 
-    /// The statuses of all recipients, once none is pending.
+    /// Returns the statuses of all recipients, once none is pending.
     pub(crate) async fn outcome(&self, message_id: &str) -> Vec<String> {
         until("every recipient has an outcome", async || {
             let statuses = self.statuses(message_id).await;
@@ -655,7 +656,7 @@ impl Ogene {
     }
 }
 
-/// A test that passes has ended its installation, or it has not looked at the books.
+/// A test that passes must have ended its installation, so that the ledger was checked.
 impl Drop for Ogene {
     fn drop(&mut self) {
         assert!(
@@ -665,7 +666,7 @@ impl Drop for Ogene {
     }
 }
 
-/// Waits for a condition, within bounds.
+/// Waits for a condition, for a limited time.
 pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let end = Instant::now() + TIMEOUT;
     loop {
@@ -677,12 +678,12 @@ pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T
     }
 }
 
-/// The operations of the operator of the tests.
+/// Returns the operations of the tests' operator.
 pub(crate) fn operations(store: &Store) -> Operations {
     Operations::new(store.clone(), Actor::new(Clock::system(), "cli:ada"))
 }
 
-/// The fields of a send to one number.
+/// Returns the fields of a send to one number.
 pub(crate) fn to(number: &str, body: &str) -> Value {
     serde_json::json!({ "from": SENDER, "to": number, "body": body })
 }

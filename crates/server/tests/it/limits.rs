@@ -90,7 +90,7 @@ async fn a_text_of_1530_characters_is_sent_and_a_longer_one_is_not() {
         (&data["page_count"], &data["cost"]),
         (&json!(10), &json!(60.0))
     );
-    // Characters as received, whatever becomes of them: emoji are one each.
+    // Received characters count, also if they are removed: each emoji is one.
     let emoji = with(to(MTN, &"😀".repeat(1530)), json!({"unicode": true}));
     assert_eq!(ogene.sent(emoji).await["page_count"], 46);
     for body in ["x".repeat(1531), "😀".repeat(1531)] {
@@ -110,7 +110,7 @@ async fn requests_over_a_limit_get_429_with_the_reset_time() {
         .await;
     let shop = ogene.shop.token.as_str();
     let request = |root: &str, path: &str| Request::get(&format!("{root}{path}")).bearer(shop);
-    // The sandbox is counted apart, and so is each kind. A refused request of a caller counts too.
+    // The sandbox and each kind have counts of their own. A refused request of a caller counts too.
     let table = [
         ("/sms", 3, 400),
         ("/delivery-reports", 2, 400),
@@ -158,7 +158,7 @@ async fn requests_over_a_limit_get_429_with_the_reset_time() {
         "all other reads count together"
     );
     assert_eq!(ogene.ask(&request("/api/v2", "/account")).await.status, 429);
-    // Aliases and v1 are the same sends; a form that cannot be read is not looked at.
+    // Aliases and v1 are the same sends. The form of a request is not checked before the limit.
     let legacy = Request::post("/api/v1/sms/create")
         .bearer(shop)
         .body("text/plain", "x");
@@ -244,7 +244,7 @@ async fn the_same_text_to_the_same_recipients_is_a_duplicate() {
 async fn of_fifty_equal_sends_at_once_exactly_one_is_accepted() {
     let ogene = Ogene::start().await;
     let sends = (0..50).map(|number| {
-        // Spelled differently, and still the same.
+        // The numbers are written differently, and the send is still the same.
         let list = if number % 2 == 0 {
             [MTN, AIRTEL]
         } else {

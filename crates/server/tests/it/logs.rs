@@ -1,5 +1,5 @@
-//! The log of the real process, with everything in it that it can say (SECURITY.md: no secret, number or text), and
-//! what else leaves it: metrics and refusals.
+//! The log of the real process with all its lines, and its other outputs: metrics and refusals
+//! (SECURITY.md: no secret, number or text).
 
 use crate::kit::http::{Request, encoded, try_ask};
 use crate::kit::receiver::{Reaction, Receiver};
@@ -10,12 +10,12 @@ use std::fs::File;
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
-/// An installation whose service is the real process, with the log at its most talkative.
+/// An installation whose service is the real process, with the log at its highest level.
 struct Talkative {
     ogene: Ogene,
     process: Child,
     directory: TempDir,
-    /// The secret that the callbacks are signed with.
+    /// The signing secret of the callbacks.
     signing: String,
 }
 
@@ -66,7 +66,7 @@ impl Talkative {
         String::from_utf8_lossy(&octets).into_owned()
     }
 
-    /// Ends everything; gives what was logged.
+    /// Ends the installation. Returns the log.
     async fn end(mut self) -> String {
         self.process.kill().expect("killed");
         self.process.wait().expect("ended");
@@ -76,7 +76,7 @@ impl Talkative {
     }
 }
 
-/// Fails where one of the secrets stands in a line.
+/// Fails if a line has one of the secrets.
 fn assert_silent(what: &str, text: &str, secrets: &[&str]) {
     for secret in secrets {
         let line = text.lines().find(|line| line.contains(secret));
@@ -144,10 +144,10 @@ const TEXT: &str = "Canary";
 const NUMBER: &str = "2348031239876";
 const JUNK: &str = "ogl_Canary0000000000000000000000000000000";
 
-/// Strings that must be found nowhere. A number is the part that all its notations share.
+/// Strings that must be in no output. A number is the part that all its notations share.
 const CANARIES: [&str; 5] = ["Canary", "canary", "CANARY", "8031239876", "Q2FuYXJ5"];
 
-/// Everything that a request may be asked for, and one thing that it may not.
+/// All contents of a request, with one that is not allowed.
 const FIELDS: [&str; 14] = [
     "api_token",
     "from",
@@ -174,7 +174,7 @@ const PATHS: [&str; 6] = [
     "/Canary/8031239876",
 ];
 
-/// A send that is as it should be but for one field, in every form that a request may have.
+/// Returns a send that is valid except for one field, in every form of a request.
 fn in_each_form(path: &str, token: &str, field: &str, canary: &Value) -> Vec<Request> {
     let mut good = to("2348000000001", "Hello");
     good[field] = canary.clone();
@@ -193,7 +193,7 @@ fn in_each_form(path: &str, token: &str, field: &str, canary: &Value) -> Vec<Req
         .map(|(name, text)| (&**name, &**text))
         .collect();
     let post = || match field {
-        // Where the token itself is the canary nothing else may decide.
+        // If the token itself is the canary, nothing else may decide.
         "api_token" => Request::post(path),
         _ => Request::post(path).bearer(token),
     };
@@ -212,7 +212,7 @@ fn in_each_form(path: &str, token: &str, field: &str, canary: &Value) -> Vec<Req
     ]
 }
 
-/// Requests that are wrong as a whole, with canaries wherever there is room.
+/// Returns requests that are wrong as a whole, with canaries in all their parts.
 fn broken(token: &str) -> Vec<Request> {
     let post = || Request::post("/api/v2/sms").bearer(token);
     let multipart = "multipart/form-data; boundary=Canary";
@@ -260,7 +260,7 @@ fn broken(token: &str) -> Vec<Request> {
     ]
 }
 
-/// A receipt that cannot be read, which the log tells of.
+/// An unreadable receipt, which the log names.
 async fn tell_unreadable(talkative: &Talkative) {
     let receipt = DeliverSm {
         source: Address::international(NUMBER),
@@ -279,7 +279,7 @@ async fn tell_unreadable(talkative: &Talkative) {
     .await;
 }
 
-/// Callbacks that fail, to an address that is full of secrets.
+/// Callbacks that fail, with a URL full of secrets.
 async fn fail_callbacks(talkative: &Talkative) {
     let ogene = &talkative.ogene;
     let receiver = Receiver::start().await;
@@ -295,7 +295,7 @@ async fn fail_callbacks(talkative: &Talkative) {
     let id = ogene.sent_id(fields).await;
     ogene.outcome(&id).await;
     receiver.called(3).await;
-    // The third is refused for good, at the second attempt of its callback.
+    // The third is dead after the second attempt of its callback.
     let dead = until("a callback is dead", async || {
         let log = talkative.log();
         let line = log.lines().find(|line| line.contains("callback: dead"))?;
@@ -340,7 +340,7 @@ async fn canaries_reach_no_log_no_metric_and_no_refusal() {
     }
     let mut refused = 0;
     for request in &requests {
-        // Some are cut off without an answer, which tells nothing either.
+        // Some are cut off without an answer, which shows nothing either.
         let Ok(answer) = try_ask(address, request).await else {
             continue;
         };

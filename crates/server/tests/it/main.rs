@@ -1,4 +1,4 @@
-//! The service from outside: HTTP in front, SMPP behind, callbacks aside, all over real sockets.
+//! The service from outside: HTTP, SMPP and callbacks over real sockets.
 //!
 //! Each test runs a whole installation of its own (`kit`) and is named by the rule that it proves.
 

@@ -1,5 +1,5 @@
-//! Carriers that are within the protocol in part: fields without measure, one recipient refused for ever, an unbind with
-//! responses behind it. Others are served meanwhile, and nothing is sent twice.
+//! Carriers that keep the protocol in part: fields without a limit, one recipient refused for ever,
+//! an unbind with responses after it. Other work goes on, and nothing is sent twice.
 
 use crate::kit::wire::{count, good, receipt, rule};
 use crate::kit::{GLO, MTN, Ogene, SENDER, Setup, numbers, to, until, with};
@@ -11,8 +11,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long anybody may wait for a delivery while another carrier, or another recipient, is odd. It is short for a machine
-/// with nothing else to do, and long for a busy one.
+/// Maximum wait for a delivery while another carrier, or another recipient, is odd. It is short for
+/// an idle machine, and long for a busy one.
 const OTHERS_WAIT: Duration = Duration::from_secs(20);
 
 /// Receipts with an oddity.
@@ -23,7 +23,8 @@ fn odd(quirk: Quirk) -> ReceiptStyle {
     }
 }
 
-/// One carrier brings as many receipts as it can, of messages that nobody sent; another has messages to deliver.
+/// One carrier sends as many receipts of unknown messages as it can, while another has messages to
+/// deliver.
 async fn floods(quirk: Quirk) {
     const RECEIPTS: u32 = 2_000;
     let flood = Script {
@@ -187,7 +188,7 @@ async fn a_deliver_sm_over_64_kib_is_answered_and_ends_no_connection() {
     ogene.end().await;
 }
 
-/// Serves in a process of its own until a condition holds; gives its log.
+/// Serves in a process of its own until a condition holds. Returns its log.
 async fn logged(ogene: &mut Ogene, until_then: impl AsyncFn(&Ogene) -> Option<()>) -> String {
     let directory = tempfile::tempdir().expect("a directory");
     let (file, log) = (

@@ -1,4 +1,4 @@
-//! One-time passwords: sent, verified, sent again, cancelled (docs/spec/interface.md, section 13).
+//! One-time passwords: sent, verified, resent, cancelled (docs/spec/interface.md, section 13).
 
 use crate::kit::http::{Answer, Request};
 use crate::kit::wire;
@@ -23,7 +23,7 @@ fn id_of(data: &Value) -> &str {
     data["otp_id"].as_str().expect("an id")
 }
 
-/// The code that the phone received.
+/// Returns the code that the phone received.
 async fn received_code(ogene: &Ogene, number: &str) -> String {
     until("the code is sent", async || {
         (wire::count(&ogene.smsc().received(), number) > 0).then_some(())
@@ -50,7 +50,7 @@ async fn state(ogene: &Ogene, id: &str) -> String {
     data["state"].as_str().expect("a state").to_owned()
 }
 
-/// Another code of the same form.
+/// Returns another code of the same form.
 fn other(code: &str) -> String {
     let turn = |digit: char| if digit == '1' { '2' } else { '1' };
     code.chars().map(turn).collect()
@@ -315,7 +315,7 @@ async fn no_file_of_the_service_has_the_code() {
     ogene.end().await;
 }
 
-/// The files of a directory. There is none on PostgreSQL.
+/// Returns the files of a directory. There is none on PostgreSQL.
 fn walk(directory: &std::path::Path) -> Vec<std::path::PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory).into_iter().flatten() {

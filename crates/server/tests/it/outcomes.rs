@@ -1,4 +1,4 @@
-//! Receipts and submit errors become a status, and a refund where the gateway refunds
+//! Receipts and submit errors become a status, and a refund if the gateway refunds
 //! (docs/spec/delivery.md, sections 1 and 2).
 
 use crate::kit::receiver::Receiver;
@@ -9,7 +9,7 @@ use smpp::simulator::{Delay, Fate, Quirk, ReceiptForm, ReceiptStyle, Rule, Scrip
 use smpp::{Address, CommandStatus, DeliverSm, ReceiptState};
 use std::time::Duration;
 
-/// The last digits of a number, what the carrier does with it, and the status that follows.
+/// The last digits of a number, the fate at the carrier, and the expected status.
 fn fates() -> Vec<(&'static str, Fate, &'static str)> {
     vec![
         ("01", receipt(ReceiptState::Delivered), "delivrd"),
@@ -49,7 +49,7 @@ fn script() -> Script {
     }
 }
 
-/// Sends to a number of each fate and waits for what comes.
+/// Sends to a number of each fate and waits for the outcomes.
 async fn send_to_all(ogene: &Ogene, gateway: &str, callback_url: Option<&str>) -> String {
     let numbers: Vec<_> = fates()
         .iter()
@@ -149,7 +149,7 @@ async fn one_failed_page_fails_and_refunds_the_whole_message() {
         .start()
         .await;
     let receiver = Receiver::start().await;
-    // Ten pages, of which surely not all are delivered.
+    // The message has ten pages, which are surely not all delivered.
     let fields = with(
         to(MTN, &"x".repeat(1530)),
         json!({"callback_url": receiver.url}),
@@ -181,7 +181,7 @@ async fn a_message_of_several_pages_is_delivered_when_all_are() {
     let id = ogene.sent_id(to(MTN, &"x".repeat(1530))).await;
     let mut seen = Vec::new();
     until("it is delivered", async || {
-        // Read before the status: a status is never ahead of its receipts.
+        // The count is read before the status, because a status is never ahead of its receipts.
         let status = ogene.statuses(&id).await.remove(0);
         let answered = ogene.smsc().stats().delivered;
         seen.push((status.clone(), answered));
@@ -215,13 +215,13 @@ async fn a_final_status_never_changes() {
             ogene.smsc().send("ogene", wire::written(&submitted, word));
         }
         until("all are answered", async || {
-            // Its own receipt and four more for each message.
+            // Each message has its own receipt and four more.
             (ogene.smsc().stats().answered == round * 5).then_some(())
         })
         .await;
         assert_eq!(ogene.statuses(&id).await, [status], "{suffix}");
     }
-    // Two were refunded, once each; three were told, once each.
+    // Two were refunded, once each. Three had a callback, once each.
     assert_eq!(ogene.total().await.to_string(), "994");
     assert_eq!(receiver.called(3).await.len(), 3);
     ogene.end().await;
@@ -242,7 +242,7 @@ async fn a_receipt_is_answered_only_once_it_is_kept() {
         short_message: "STOP".into(),
         ..receipt.clone()
     };
-    // Nothing can be settled now; an ordinary message is answered without.
+    // No recipient can be settled now. An ordinary message is answered in spite of it.
     ogene.hide("deliveries");
     ogene.smsc().send("ogene", receipt);
     for answers in 1..=3 {
@@ -291,7 +291,8 @@ async fn an_unmarked_receipt_counts_unless_marks_are_configured() {
     }
 }
 
-/// Makes a message that cannot be settled, as no release of the service writes it; gives what mends it.
+/// Makes a message that cannot be settled, which no release writes. Returns the statement that
+/// repairs it.
 fn break_message(ogene: &Ogene, reference: &str) -> String {
     let whose = format!("where customer_reference = '{reference}'");
     let paid_from = ogene.sql(&format!("select paid_from from messages {whose}"));
@@ -378,7 +379,7 @@ async fn a_handset_message_is_answered_and_changes_nothing() {
     ogene.end().await;
 }
 
-/// A simulator whose receipts are odd in these ways.
+/// Returns a simulator whose receipts have these oddities.
 fn odd(form: ReceiptForm, quirks: &[Quirk]) -> Script {
     Script {
         receipts: ReceiptStyle {
@@ -424,7 +425,7 @@ async fn every_odd_receipt_settles_its_recipient() {
     let mut expected = 0;
     for (round, (form, quirks)) in (100..).zip(cases) {
         ogene.smsc().set_script(odd(*form, quirks));
-        // Three pages each.
+        // Each message has three pages.
         let numbers = format!("2348031{round}501,2348031{round}502");
         let id = ogene.sent_id(to(&numbers, &"x".repeat(400))).await;
         let outcome = ogene.outcome(&id).await;
@@ -484,7 +485,7 @@ async fn an_unmarked_receipt_from_a_name_settles_none() {
         .await;
     let id = ogene.sent_id(to("2348031234502", "Hello")).await;
     let received = ogene.received(1).await.remove(0);
-    // Nor does one of another number, or of none.
+    // A receipt of another number or of none does not settle it.
     for source in [
         Address::international("2348039999999"),
         Address::alphanumeric("Ogene"),
@@ -503,7 +504,7 @@ async fn an_unmarked_receipt_from_a_name_settles_none() {
     .await;
     assert_eq!(ogene.statuses(&id).await, ["sent awaiting status"]);
     assert_eq!(ogene.total().await.to_string(), "994");
-    // That of its recipient does.
+    // The receipt of its own recipient does.
     let own = DeliverSm {
         esm_class: 0,
         ..wire::written(&received, "UNDELIV")
@@ -526,7 +527,7 @@ async fn a_receipt_that_could_mean_several_pages_is_counted() {
         .sent_id(to("2348031234511,2348031234611", "Hello"))
         .await;
     let received = ogene.received(2).await;
-    // A receipt that arrives while only one page has its id means that page.
+    // A receipt that arrives while only one page has its id belongs to that page.
     until("both ids are recorded", async || {
         (ogene.sql("select count(*) from deliveries where status = 'sent'") == "2").then_some(())
     })

@@ -215,7 +215,7 @@ async fn a_row_that_cannot_be_sent_stops_all_rows() {
       }
     }
     "#);
-    // Nothing is remembered: the mended rows are no duplicate.
+    // A refused send leaves no trace: the corrected rows are no duplicate.
     fields["messages"][1]["variables"]["amount"] = json!(3);
     assert_eq!(ask(&ogene, &fields).await.status, 200);
     assert!((before - ogene.total().await - 12.0).abs() < f64::EPSILON);

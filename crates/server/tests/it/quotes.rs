@@ -45,7 +45,7 @@ async fn a_quote_is_the_price_of_the_send_and_changes_nothing() {
     assert_eq!(networks[0]["network"], "mtn");
     assert_eq!(data["balance"].as_f64(), Some(before));
     assert!((ogene.total().await - before).abs() < f64::EPSILON);
-    // The same again is no duplicate, and the send costs what was quoted.
+    // The same send after its quote is no duplicate, and it costs the quoted price.
     assert_eq!(quoted(&ogene, fields.clone()).await, data);
     let sent = ogene.sent(fields).await;
     for field in ["cost", "recipients_count", "page_count", "text_changed"] {

@@ -449,7 +449,7 @@ async fn wallet_components_pay_in_order_and_are_refunded_alike() {
         let balance = ogene.read("/balance").await["balance"].clone();
         names.map(|name| balance[name].as_f64().expect("a number").to_string())
     };
-    // 6.00 is exactly all of it.
+    // The balance is exactly 6.00.
     let failing = ogene.sent_id(to("2348031234567", "Hello")).await;
     assert_eq!(ogene.outcome(&failing).await, ["undeliv"]);
     assert_eq!(wallet().await, ["1", "1", "1", "1", "1", "1"]);

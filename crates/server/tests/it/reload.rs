@@ -1,4 +1,4 @@
-//! The configuration is read again while the service runs.
+//! The configuration is reloaded while the service runs.
 
 use crate::kit::http::Request;
 use crate::kit::{AIRTEL, CARRIER, MTN, Ogene, SENDER, Setup, numbers, operations, to, until};
@@ -27,7 +27,7 @@ async fn a_changed_price_holds_for_what_is_sent_after_a_reload() {
     until_it_costs(&ogene, 9.0).await;
     assert_eq!(ogene.smsc().stats().binds, 2, "the carrier stays bound");
 
-    // A fault in the file changes nothing, and the next reload is not hindered.
+    // A fault in the file changes nothing, and does not prevent the next reload.
     ogene
         .reload(&[(price, r#""12.00""#), ("http.lisen", "1")])
         .await;
@@ -146,7 +146,7 @@ async fn what_waits_for_a_carrier_that_is_removed_goes_to_the_next() {
     ogene.end().await;
 }
 
-/// Sends go on while the configuration is read again and again, each time with a carrier that changes.
+/// Sends go on while the configuration is reloaded repeatedly, each time with a changed carrier.
 #[tokio::test]
 async fn nothing_is_lost_or_sent_twice_while_carriers_change() {
     let mut ogene = Setup::new()

@@ -1,4 +1,4 @@
-//! An end by SIGTERM finishes what is in flight, and a start goes on where the last process ended.
+//! SIGTERM finishes the work in flight, and a start continues with the rest.
 
 use crate::kit::http::{Request, try_ask};
 use crate::kit::wire::{count, good};
@@ -88,7 +88,7 @@ async fn a_send_during_shutdown_is_either_stored_or_refused() {
     for id in &accepted {
         assert_eq!(ogene.outcome(id).await, ["delivrd"]);
     }
-    // A send may have been accepted whose answer got lost; none is paid for without being there.
+    // A send without an answer may be accepted. No send is charged without being stored.
     let paid = (1_000.0 - ogene.total().await) / 6.0;
     assert!(
         paid - 1.0 <= f64::from(u32::try_from(accepted.len()).expect("few")),
@@ -132,7 +132,7 @@ async fn whatever_was_answered_outlives_a_kill() {
     ogene.end().await;
 }
 
-/// A carrier that answers nothing. One slot of its window is for one-time passwords alone.
+/// A carrier that answers no submit. One place of its window is for one-time passwords alone.
 fn silent() -> Setup {
     let script = Script {
         faults: vec![(1, Fault::LoseResponse)],

@@ -1,4 +1,4 @@
-//! Old data, as callers see it go.
+//! The removal of old data, as customers see it.
 
 use crate::kit::http::Request;
 use crate::kit::{MTN, Ogene, Setup, to, until};
@@ -14,10 +14,10 @@ use store::{
 };
 
 const DAY_MS: i64 = 86_400_000;
-/// A carrier of then.
+/// A carrier of that time.
 const FORMER: &str = "former";
 
-/// A message of the shop to one number, to be accepted at `at_ms`, for 7.50.
+/// A message of the shop to one number, accepted at `at_ms`, for 7.50.
 fn message(ogene: &Ogene, store: &Store, at_ms: i64) -> NewMessage {
     let (account, id) = (ogene.shop.id, MessageId::new(at_ms, [7; 10]));
     let (cost, recipients) = (
@@ -78,7 +78,7 @@ fn message(ogene: &Ogene, store: &Store, at_ms: i64) -> NewMessage {
     }
 }
 
-/// Accepts it, and tells later what became of it.
+/// Accepts the message, and settles it later.
 async fn accept_and_tell(
     store: &Store,
     message: NewMessage,
@@ -184,7 +184,7 @@ async fn a_carrier_id_is_kept_eight_days_and_its_message_longer() {
     let at_ms = now_ms - 9 * DAY_MS;
     let old = message(&ogene, &store, at_ms);
     let id = old.id.to_string();
-    // The sweep that gives up has passed the message, and looks at it again as it is sent only now.
+    // The sweep of expiry has passed the message, and checks it again since it is sent only now.
     accept_and_tell(&store, old, [at_ms, now_ms], |progress, recipient| {
         let ids = vec!["long-ago".to_owned()];
         progress.submitted.push((recipient, ids));
@@ -206,7 +206,7 @@ async fn a_carrier_id_is_kept_eight_days_and_its_message_longer() {
     .await;
     assert_eq!(ogene.sql("select count(*) from carrier_ids"), "1");
     assert_eq!(ogene.statuses(&young).await, ["delivrd"]);
-    // Its receipt never came: that it is given up has nothing to do with its age in the database.
+    // Its receipt never arrived. Its expiry does not depend on its age in the database.
     assert_eq!(ogene.statuses(&id).await.len(), 1);
     ogene.end().await;
 }

@@ -1,4 +1,5 @@
-//! The sandbox: the same operations, simulated, and never a kobo (docs/spec/interface.md, section 9).
+//! The sandbox: the same operations, simulated, without any charge (docs/spec/interface.md, section
+//! 9).
 
 use crate::kit::http::{Answer, Request};
 use crate::kit::receiver::Receiver;

@@ -1,4 +1,4 @@
-//! Time as a field of a send: when it is due, and how long it is valid.
+//! Times of a send: when it is due, and how long it is valid.
 
 use crate::kit::http::Request;
 use crate::kit::{CARRIER, GLO, MTN, Ogene, Setup, to, until, with};
@@ -28,7 +28,7 @@ async fn a_scheduled_message_is_charged_now_and_sent_at_its_time() {
     assert_eq!(report["state"], "scheduled");
     assert_eq!(report["scheduled_for"], time.as_str());
     assert!(ogene.smsc().received().is_empty(), "nothing went out yet");
-    // The duplicate window counts at acceptance.
+    // The duplicate window begins at the acceptance.
     assert_eq!(ogene.send(at(MTN, &in_seconds(9))).await.code(), "API-2012");
     ogene.outcome(id).await;
     let report = ogene.report(id).await;
@@ -139,7 +139,7 @@ async fn the_sandbox_schedules_and_replays_alike() {
         (report["data"]["state"] == "completed").then_some(())
     })
     .await;
-    // Another time is another request.
+    // A request with another time is another request.
     let other = with(fields, json!({"send_at": in_seconds(60)}));
     let other = Request::post("/api/sandbox/v2/sms")
         .bearer(&ogene.shop.token)

@@ -87,7 +87,7 @@ async fn an_accepted_send_reads_message_sent_in_every_version() {
     ogene.end().await;
 }
 
-/// The fields of a send, for forms.
+/// Returns the fields of a send as a form.
 fn fields(number: &str) -> Vec<(&str, &str)> {
     vec![
         ("from", SENDER),
@@ -611,7 +611,7 @@ async fn the_sender_is_appended_always_where_it_is_replaced_or_never() {
             );
         }
     }
-    // The suffix makes the second page, and whoever does not get it does not pay for it.
+    // The suffix makes the second page, and a recipient without it is not charged for it.
     let body = "x".repeat(155);
     let data = ogene
         .sent(json!({"from": SENDER, "to": both, "body": body}))
@@ -723,7 +723,7 @@ async fn a_body_that_cannot_be_understood_is_malformed() {
             answer.text()
         );
     }
-    // A byte order mark, as some Windows clients write it, is no fault.
+    // A byte order mark, which some Windows clients write, is no fault.
     let marked = format!("\u{FEFF}{}", to(MTN, "Hello"));
     assert_eq!(
         ogene

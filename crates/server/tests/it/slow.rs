@@ -1,4 +1,4 @@
-//! Clients that are slow or greedy: they are closed in bounded time, and hold nobody else up meanwhile.
+//! Slow or greedy clients: they are closed in bounded time, and other clients do not wait for them.
 
 use crate::kit::http::Request;
 use crate::kit::{AIRTEL, MTN, Ogene, SENDER, Setup, http2, to, until};
@@ -12,12 +12,12 @@ use tokio::net::tcp::OwnedReadHalf;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, interval, timeout};
 
-/// How long the service waits for clients here.
+/// Timeout of clients in these tests.
 const IDLE: Duration = Duration::from_secs(2);
-/// How long a bad connection may live: two looks at it and the time that it is given to end, with room for a machine
-/// that does other things as well.
+/// Maximum life of a bad connection: two checks and the time of its end, with a reserve for a busy
+/// machine.
 const CLOSED_WITHIN: Duration = Duration::from_secs(30);
-/// How long anybody else may wait for an answer meanwhile.
+/// Maximum wait of another client for an answer meanwhile.
 const OTHERS_WAIT: Duration = Duration::from_secs(5);
 
 async fn impatient() -> Ogene {
@@ -30,7 +30,7 @@ async fn impatient() -> Ogene {
         .await
 }
 
-/// Asks over and over until the bad connections are over, and fails where an answer takes too long.
+/// Sends requests until the bad connections are over, and fails if an answer takes too long.
 async fn meanwhile<T>(ogene: &Ogene, bad: JoinHandle<T>) -> T {
     let balance = Request::get("/api/v2/balance").bearer(&ogene.shop.token);
     let begun = Instant::now();
@@ -43,7 +43,7 @@ async fn meanwhile<T>(ogene: &Ogene, bad: JoinHandle<T>) -> T {
     bad.await.expect("no panic")
 }
 
-/// Reads until the connection is closed, in whatever way.
+/// Reads until the connection is closed in any way.
 async fn until_closed(stream: &mut (impl AsyncRead + Unpin)) -> Vec<u8> {
     let mut answer = Vec::new();
     let read = stream.read_to_end(&mut answer);
@@ -51,7 +51,7 @@ async fn until_closed(stream: &mut (impl AsyncRead + Unpin)) -> Vec<u8> {
     answer
 }
 
-/// Says the beginning at once, and then an octet every so often for as long as anybody listens.
+/// Sends the beginning at once, and then an octet at each interval until the connection is closed.
 async fn trickle(
     address: SocketAddr,
     beginning: &[u8],
@@ -103,7 +103,7 @@ async fn heads_and_bodies_that_trickle_are_cut_off() {
             writer.abort();
         }
     });
-    // One after the other, so each has its bound for itself.
+    // The connections are tried one after the other, so that each has its own bound.
     let balance = Request::get("/api/v2/balance").bearer(token);
     while !bad.is_finished() {
         let asked = Instant::now();
@@ -131,11 +131,11 @@ async fn heads_without_end_are_refused() {
         });
         let answer = until_closed(&mut reading).await;
         writer.await.expect("no panic");
-        // The refusal may be lost with what was still on its way.
+        // The refusal may be lost with octets that were in flight.
         let answer = String::from_utf8_lossy(&answer).into_owned();
         assert!(answer.is_empty() || answer.contains(" 431 "), "{answer}");
 
-        // The same on HTTP/2: the head goes on from frame to frame.
+        // The same holds on HTTP/2: the head continues from frame to frame.
         let (mut reading, mut writing) = http2::connect(address).await.into_split();
         let writer = tokio::spawn(async move {
             let head = http2::get("/", &[]);
@@ -161,7 +161,7 @@ async fn heads_without_end_are_refused() {
 #[tokio::test]
 async fn a_head_may_be_as_long_on_http2_as_on_http1() {
     let ogene = Ogene::start().await;
-    // The longest text, of emoji, in a query string: longer than a frame of HTTP/2.
+    // The longest text, of emoji, in a query string is longer than a frame of HTTP/2.
     let text = "%F0%9F%98%80".repeat(1_530);
     let path = |to: &str| {
         let token = &ogene.shop.token;
@@ -185,7 +185,8 @@ async fn a_head_may_be_as_long_on_http2_as_on_http1() {
     ogene.end().await;
 }
 
-/// Lets this process have so many connections, both ends of each: many systems allow it fewer open files at first.
+/// Raises the limit of open files for so many connections with both ends. Many systems start with
+/// fewer.
 fn make_room_for(connections: usize) {
     let wanted = 2 * connections + 500;
     let limits = std::fs::read_to_string("/proc/self/limits").expect("Linux tells");
@@ -254,7 +255,7 @@ async fn whoever_finds_no_room_is_served_once_the_idle_are_closed() {
     ogene.end().await;
 }
 
-/// A body of which nearly all comes, and never its end.
+/// A body that arrives except for its end.
 async fn hold_back(address: SocketAddr, head: &str) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.expect("a connection");
     let head =
@@ -278,15 +279,15 @@ async fn only_large_bodies_are_refused_for_lack_of_memory() {
     let large = |fields: &str| {
         Request::post("/api/v2/sms").body("application/json", format!("{fields:60000}"))
     };
-    // Neither is a whole send, so that it can be asked again and again.
+    // Neither is a whole send, so that both can be repeated.
     let of_a_customer = large("{}").bearer(&token);
     let of_a_stranger = large(&format!(r#"{{"api_token":"{token}"}}"#));
     let status = async |request: &Request| ogene.ask(request).await.status;
     assert_eq!(status(&of_a_customer).await, 400);
     assert_eq!(status(&of_a_stranger).await, 400);
 
-    // One more each time: whoever looks for room and whoever came last may each have had what the other needed. So
-    // the refusal that is found is the one that is looked at: another request may find room again.
+    // Each round has one more request: two of them may each hold the memory that the other needs.
+    // The refusal that is found is checked, since a further request may find memory again.
     let (mut strangers, mut customers) = (Vec::new(), Vec::new());
     let full = async |request: &Request| {
         let answer = ogene.ask(request).await;

@@ -1,5 +1,5 @@
-//! No account learns anything of another: for every path, one account asks with its own token for what is the
-//! other's, and must be answered exactly as if that did not exist.
+//! No account learns anything of another. For every path, one account requests data of the other
+//! with its own token. The answer must be the same as if that data did not exist.
 
 use crate::kit::http::{Answer, Request, encoded};
 use crate::kit::{AIRTEL, Customer, GLO, MTN, Ogene, SENDER, to};
@@ -11,7 +11,7 @@ use std::path::Path;
 /// The access policy of a path.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Policy {
-    /// The answer is the same for everybody, with or without a token.
+    /// The answer is the same for all, with or without a token.
     Public,
     /// The path reads the account of the token, and takes no id.
     Own,
@@ -23,7 +23,7 @@ enum Policy {
     Otp,
 }
 
-/// Every path of the service. One that is new has to be given a policy here.
+/// Every path of the service. A new path needs a policy here.
 const POLICIES: [(&str, Policy); 66] = [
     ("/", Policy::Public),
     ("/docs", Policy::Public),
@@ -108,7 +108,7 @@ const POLICIES: [(&str, Policy); 66] = [
     ("/api/sandbox/v2/account", Policy::Own),
 ];
 
-/// The id of no message.
+/// A valid id without a message.
 const UNKNOWN: &str = "01a1ee56-5e00-7707-8707-070707070707";
 
 fn of_policy(policy: Policy) -> impl Iterator<Item = &'static str> {
@@ -118,8 +118,8 @@ fn of_policy(policy: Policy) -> impl Iterator<Item = &'static str> {
         .map(|(path, _)| path)
 }
 
-/// How a router is told what it serves, and how each of these calls may go on: paths are read from the text of the
-/// sources, since a router cannot be asked for them, and what cannot be read must not be there.
+/// The calls that give a router its paths, with their possible continuations. A router cannot list
+/// its paths, so the test reads them from the sources. An unreadable call must not exist.
 const ROUTING: [(&str, &[&str]); 7] = [
     (".route(", &["\"", "&at(\""]),
     (".merge(", &["interface(\""]),
@@ -130,8 +130,8 @@ const ROUTING: [(&str, &[&str]); 7] = [
     (".fallback_service(", &[]),
 ];
 
-/// The sources of the service that name a router, without white space and tests. The receiver of the demo is a
-/// customer's.
+/// Returns the sources of the service that name a router, without white space and tests. The
+/// receiver of the demo belongs to a customer.
 fn routers(directory: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).expect("sources") {
@@ -150,7 +150,7 @@ fn routers(directory: &Path) -> Vec<String> {
     found
 }
 
-/// The paths that the routers name.
+/// Returns the paths that the routers name.
 fn routed() -> BTreeSet<String> {
     let mut named: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for text in routers(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
@@ -191,7 +191,8 @@ async fn every_path_has_a_policy() {
     ogene.end().await;
 }
 
-/// Two accounts, each with a message in either world and a sender ID that the other has not.
+/// Two accounts. Each has a message in both environments, and a sender ID that the other does not
+/// have.
 struct Two {
     ogene: Ogene,
     accounts: [Tenant; 2],
@@ -244,20 +245,20 @@ impl Two {
         }
     }
 
-    /// Each account with the other.
+    /// Pairs each account with the other.
     fn pairs(&self) -> [(&Tenant, &Tenant); 2] {
         let [first, second] = &self.accounts;
         [(first, second), (second, first)]
     }
 }
 
-/// All that an answer tells but the id of the request.
+/// Returns an answer without its request id.
 fn told(answer: &Answer) -> (u16, String, Option<String>) {
     let kind = answer.header("content-type").map(str::to_owned);
     (answer.status, answer.text().to_owned(), kind)
 }
 
-/// Asks for a message as the path takes it.
+/// Requests a message in the form of the path.
 fn about(path: &str, me: &Tenant, id: &str) -> Request {
     let token = &me.customer.token;
     if path.contains("{message_id}") {
@@ -277,7 +278,8 @@ async fn another_accounts_message_is_answered_as_an_unknown_one() {
             let ask = async |id: &str| told(&two.ogene.ask(&about(path, me, id)).await);
             let unknown = ask(UNKNOWN).await;
             assert_eq!(unknown.0, 404, "{path}");
-            // The other's in both worlds, and one's own from the other world.
+            // The ids are those of the other account in both environments, and the own one of the
+            // other environment.
             let mine = if sandbox {
                 (&me.sandbox, &me.live)
             } else {
@@ -353,7 +355,7 @@ async fn what_is_ones_own_stays_so_whatever_else_is_named() {
     two.ogene.end().await;
 }
 
-/// The fields of a send as the path takes them.
+/// Returns the fields of a send in the form of the path.
 fn fields_of(path: &str, fields: &Value) -> Value {
     let mut fields = fields.clone();
     let object = fields.as_object_mut().expect("fields");
@@ -386,7 +388,7 @@ async fn accounts_share_no_sender_wallet_or_duplicate_window() {
             let (unknown, foreign) = (send(&by("Nobodys")).await, send(&by(other.sender)).await);
             assert_eq!(unknown.0, 403, "{path}: {}", unknown.1);
             assert_eq!(unknown, foreign, "{path}");
-            // The text that both send to the same number is nobody's duplicate but one's own.
+            // If both send the same text to the same number, only the own send is a duplicate.
             let same = json!({"from": SENDER, "to": GLO, "body": format!("Same by {path}")});
             let (status, text, _) = send(&same).await;
             assert_eq!(status, 200, "{path}, {number}: {text}");
@@ -410,7 +412,7 @@ async fn what_is_public_is_the_same_for_everybody() {
             );
         }
     }
-    // Figures change by the moment; they must be nobody's.
+    // Figures change at any moment, and must belong to no account.
     let metrics = two.ogene.ask(&Request::get("/metrics")).await;
     for tenant in &two.accounts {
         let id = tenant.customer.id.to_string();

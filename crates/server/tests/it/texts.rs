@@ -1,4 +1,4 @@
-//! The pages that are billed are the pages that are submitted: texts, pages, and the fields of a submit
+//! The charged pages are the submitted pages: texts, pages, and the fields of a submit
 //! (docs/spec/sending.md, sections 2 and 3).
 
 use crate::kit::{AIRTEL, MTN, Ogene, SENDER, to, wire, with};

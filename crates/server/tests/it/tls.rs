@@ -1,4 +1,4 @@
-//! HTTPS where a certificate is configured, and nothing older than TLS 1.2 (docs/spec/interface.md, section 2).
+//! HTTPS if a certificate is configured, with TLS 1.2 or newer (docs/spec/interface.md, section 2).
 
 use crate::kit::http::{Answer, Request, ask_on, try_ask};
 use crate::kit::{MTN, Ogene, Setup, to, until};
@@ -23,14 +23,14 @@ struct Secured {
 }
 
 impl Secured {
-    /// Puts another certificate, or something else, in the place of the one that is served.
+    /// Replaces the file of the served certificate.
     fn write(&self, certificate: &str, key: &str) {
         let file = |name| self.directory.path().join(name);
         std::fs::write(file("c.pem"), certificate).expect("written");
         std::fs::write(file("k.pem"), key).expect("written");
     }
 
-    /// The certificate that a new connection is shown.
+    /// Returns the certificate that a new connection gets.
     async fn shown(&self) -> CertificateDer<'static> {
         let stream = connect(self, rustls::ALL_VERSIONS).await;
         let (_, session) = stream.get_ref();
@@ -39,7 +39,7 @@ impl Secured {
     }
 }
 
-/// A client that takes any of these certificates.
+/// Returns a client that trusts any of these certificates.
 fn trusting(
     certificates: &[&CertificateDer<'static>],
     versions: &[&'static SupportedProtocolVersion],
@@ -104,7 +104,7 @@ async fn hello(address: SocketAddr, version: u8) -> Vec<u8> {
     let mut body = vec![3, version];
     body.extend([7; 32]);
     body.push(0);
-    // Two suites of that time, and no compression.
+    // The client offers two suites of that time, and no compression.
     body.extend([0, 4, 0xC0, 0x13, 0x00, 0x2F, 1, 0]);
     let length = u8::try_from(body.len()).expect("short");
     let mut record = vec![22, 3, 1, 0, length + 4, 1, 0, 0, length];
@@ -153,7 +153,7 @@ async fn tls_1_1_and_plain_http_are_refused() {
     secured.ogene.end().await;
 }
 
-/// A certificate with its key that an authority signed, both as PEM.
+/// A certificate with its key, signed by an authority, both as PEM.
 struct Renewing {
     authority: rcgen::Issuer<'static, KeyPair>,
     root: CertificateDer<'static>,
@@ -198,7 +198,7 @@ async fn a_renewed_certificate_is_served_without_a_restart() {
     assert_ne!(served[0], served[1]);
 
     secured.write("broken", "");
-    // Asked to read everything again, it refuses the file as well, which changes nothing.
+    // A reload refuses the file as well, which changes nothing.
     secured.ogene.reload(&[]).await;
     secured.ogene.reload(&[]).await;
     assert_eq!(secured.shown().await, served[1]);
@@ -214,7 +214,7 @@ async fn until_shown(secured: &Secured, certificate: &CertificateDer<'static>) {
         let stream = TcpStream::connect(secured.ogene.address).await.ok()?;
         let name = ServerName::try_from("localhost").expect("a name");
         let connector = trusting(&[&secured.certificate], rustls::ALL_VERSIONS);
-        // The one before is of another authority at first.
+        // The first certificate is of another authority.
         let stream = connector.connect(name, stream).await.ok()?;
         let shown = stream.get_ref().1.peer_certificates()?.first()?.clone();
         (shown == *certificate).then_some(())
@@ -222,8 +222,8 @@ async fn until_shown(secured: &Secured, certificate: &CertificateDer<'static>) {
     .await;
 }
 
-/// Ends TLS before the simulator of a carrier, with a certificate as `openssl req -x509` makes it; gives that as PEM, and the
-/// address.
+/// Starts a TLS proxy before the simulator of a carrier, with a certificate as `openssl req -x509`
+/// makes it. Returns the certificate as PEM, and the address.
 async fn tls_before(smsc: SocketAddr) -> (String, SocketAddr) {
     let key = KeyPair::generate().expect("a key");
     let mut params = CertificateParams::new(["localhost".to_owned()]).expect("parameters");

@@ -1,7 +1,7 @@
-//! The commands, run as an operator runs them: the real binary on a database of its own.
+//! The commands as an operator runs them: the real binary on a database of its own.
 //!
-//! They run on PostgreSQL too, where `OGENE_TEST_DATABASE=postgres` is set. The tests of the embedded database
-//! alone are in `embedded`.
+//! They also run on PostgreSQL if `OGENE_TEST_DATABASE=postgres` is set. `embedded` has the tests
+//! of the embedded database alone.
 
 mod audit;
 mod callbacks;

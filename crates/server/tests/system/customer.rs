@@ -1,4 +1,4 @@
-//! A customer, and what it does over HTTP.
+//! A customer and its requests over HTTP.
 
 use crate::installation::Installation;
 use serde_json::{Value, json};
@@ -7,9 +7,9 @@ use std::net::TcpStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long an answer is waited for.
+/// Timeout of an answer.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// How long a condition is waited for.
+/// Timeout of a condition.
 const LONG: Duration = Duration::from_mins(1);
 
 /// Waits until a condition holds.
@@ -28,7 +28,7 @@ pub(super) struct Customer {
 }
 
 impl Customer {
-    /// Sets one up as an operator does.
+    /// Makes a customer by the commands of an operator.
     pub(super) fn new(ogene: &Installation, naira: &str) -> Self {
         let run = |line: &str, more: &[&str]| {
             let words: Vec<&str> = line.split(' ').chain(more.iter().copied()).collect();
@@ -58,7 +58,7 @@ pub(super) struct Answer {
     pub(super) status: u16,
     /// `true` if the answer has `Retry-After`.
     pub(super) retry_after: bool,
-    /// `true` if it was given before under the same key.
+    /// `true` if the answer was replayed for its key.
     pub(super) replayed: bool,
     pub(super) body: Value,
 }
@@ -70,7 +70,7 @@ impl Answer {
     }
 }
 
-/// A connection that is kept, and made anew where it was lost.
+/// A keep-alive connection, which is opened again if it was lost.
 pub(super) struct Client {
     address: String,
     token: String,
@@ -88,7 +88,7 @@ impl Client {
         }
     }
 
-    /// Waits no longer than this for an answer.
+    /// Sets the timeout of an answer.
     pub(super) fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
@@ -114,12 +114,12 @@ impl Client {
         Ok(answer.body["data"]["summary"].clone())
     }
 
-    /// One request; an error means that it got no answer.
+    /// Sends one request. An error means that it has no answer.
     pub(super) fn request(&mut self, line: &str, body: &str) -> io::Result<Answer> {
         self.request_with(line, "", body)
     }
 
-    /// One request with an idempotency key.
+    /// Sends one request with an idempotency key.
     pub(super) fn keyed(&mut self, line: &str, key: &str, body: &str) -> io::Result<Answer> {
         self.request_with(line, &format!("Idempotency-Key: {key}\r\n"), body)
     }

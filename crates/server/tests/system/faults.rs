@@ -1,11 +1,11 @@
-//! The real service, killed at each write, sync and socket send in turn, or told there that the disk has failed or
-//! is full, or killed under load; started again; and judged by what the outside saw of it, and by `ogene verify`.
-//! So is what a carrier does wrong.
+//! The real service is killed at each write, sync and socket send in turn, or its disk fails or is
+//! full there, or it is killed under load. It is started again. The tests then judge what its peers
+//! saw, and the result of `ogene verify`. Faults of a carrier are judged likewise.
 //!
-//! A point is a place in the service's life where something befalls it, as strace writes it:
-//! `pwrite64:signal=SIGKILL:when=17` is the 17th call of a thread. `OGENE_FAULTS` says which points are tried: so
-//! many that a number of them is reached (100, and 20 on PostgreSQL), `all`, or one alone. `OGENE_BINARY` names another
-//! binary.
+//! A point is a call of the service at which a fault is injected, in the form of strace:
+//! `pwrite64:signal=SIGKILL:when=17` is the 17th call of a thread. `OGENE_FAULTS` selects the
+//! points: the number that must be reached (100, and 20 on PostgreSQL), `all`, or one point.
+//! `OGENE_BINARY` names another binary.
 
 mod crash;
 mod daemon;

@@ -12,12 +12,12 @@ pub(super) struct Installation {
     directory: TempDir,
     /// The line of the configuration that names the database.
     database: String,
-    /// Held until the end.
+    /// The lock is held until the end.
     schema: Option<Schema>,
 }
 
 impl Installation {
-    /// On the database that the tests run on.
+    /// Makes an installation on the database of this run.
     pub(super) fn new() -> Self {
         let Some(schema) = Schema::asked_for() else {
             return Self::embedded();
@@ -27,14 +27,14 @@ impl Installation {
         installation
     }
 
-    /// On the embedded database, whatever the tests run on.
+    /// Makes an installation on the embedded database in every run.
     pub(super) fn embedded() -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         let data_dir = directory.path().join("data").display().to_string();
         Self::with(directory, format!("data_dir = {data_dir:?}\n"))
     }
 
-    /// On a PostgreSQL of the test's own.
+    /// Makes an installation on a PostgreSQL of the test's own.
     pub(super) fn on(database_url: &str) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
         Self::with(directory, format!("database_url = {database_url:?}\n"))
@@ -50,7 +50,7 @@ impl Installation {
         installation
     }
 
-    /// Writes the configuration: the database, a free port, and more.
+    /// Writes the configuration: the database, a free port, and further keys.
     pub(super) fn configure(&self, more: &str) {
         let text = format!("{}[http]\nlisten = \"127.0.0.1:0\"\n{more}", self.database);
         fs::write(self.path().join("ogene.toml"), text).expect("written");
@@ -61,7 +61,7 @@ impl Installation {
     }
 
     pub(super) fn command(&self, arguments: &[&str]) -> Command {
-        // Another binary than this build's, such as the release build, where one is named.
+        // The binary of this build, or another one that is named, such as the release build.
         let named = std::env::var_os("OGENE_BINARY");
         let binary = named.unwrap_or_else(|| env!("CARGO_BIN_EXE_ogene").into());
         let mut command = Command::new(binary);
@@ -96,12 +96,12 @@ impl Installation {
         (output.status.code(), message.to_owned())
     }
 
-    /// The same for a command that also logs.
+    /// Returns the same for a command that also logs.
     pub(super) fn failure_among_logs(&self, arguments: &[&str]) -> (Option<i32>, String) {
         let output = self.run(arguments);
         let error = String::from_utf8_lossy(&output.stderr);
         let last = error.lines().last().unwrap_or_default();
-        // A log that is not read on a terminal is JSON to its last line.
+        // A log that is not on a terminal is JSON up to its last line.
         let log: Option<Value> = serde_json::from_str(last).ok();
         let sentence = log.as_ref().and_then(|line| line["message"].as_str());
         (output.status.code(), sentence.unwrap_or(last).to_owned())

@@ -1,4 +1,4 @@
-//! System tests: the real binary, run as its users run it.
+//! System tests: the real binary, as its users run it.
 //!
 //! `cli` runs the commands, `nodes` many nodes on one PostgreSQL, and `faults` kills and failing disks.
 //! The modules beside them start programs that these tests share.

@@ -1,7 +1,7 @@
-//! Many nodes on one PostgreSQL, run by the real binary, and what may befall one of them or the server.
+//! Many nodes on one PostgreSQL, by the real binary, and faults of a node or of the server.
 //!
-//! Each test has a PostgreSQL of its own, three nodes, and an SMSC that counts submits. In
-//! the end each accepted message has been sent, settled, charged and called back once (`judgement`).
+//! Each test has a PostgreSQL of its own, three nodes, and an SMSC that counts submits. At the end
+//! each accepted message must have been sent, settled, charged and called back once (`judgement`).
 
 mod clocks;
 mod cluster;

@@ -1,4 +1,4 @@
-//! Debian's pgbouncer before a PostgreSQL of a test's own.
+//! Debian's pgbouncer before a test's own PostgreSQL.
 
 use crate::customer::wait_until;
 use crate::postgres::Postgres;
@@ -62,7 +62,7 @@ impl Drop for Pgbouncer {
     }
 }
 
-/// It refuses to run as root.
+/// pgbouncer refuses to run as root.
 fn is_root() -> bool {
     let id = Command::new("id").arg("-u").output().expect("id is there");
     id.stdout.trim_ascii() == b"0"

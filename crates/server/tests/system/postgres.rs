@@ -1,4 +1,4 @@
-//! A PostgreSQL of a test's own, to be set, ended and started again as the test likes.
+//! A test's own PostgreSQL, which the test configures, stops and starts.
 
 use rcgen::{CertificateParams, KeyPair};
 use std::fs;
@@ -11,25 +11,26 @@ use tempfile::TempDir;
 pub(super) struct Postgres(TempDir);
 
 impl Postgres {
-    /// Starts one on a socket alone; a setting is `name=value`.
+    /// Starts a server on a socket alone. A setting is `name=value`.
     pub(super) fn start(settings: &[&str]) -> Self {
         let server = Self(tempfile::tempdir().expect("a directory"));
         assert_done(&server.script("start", settings));
         server
     }
 
-    /// Starts one that listens on loopback too, asks for TLS there, and admits as `rules` say; gives its port.
+    /// Starts a server that also listens on loopback, requires TLS there, and admits as `rules`
+    /// state. Returns its port.
     pub(super) fn start_with_tls(rules: &str) -> (Self, u16) {
         let params = CertificateParams::new(["127.0.0.1".to_owned()]);
         Self::start_with_certificate(rules, &params.expect("parameters"))
     }
 
-    /// The same, with a certificate that is made like that and signs itself.
+    /// Starts the same with a self-signed certificate of this form.
     pub(super) fn start_with_certificate(rules: &str, params: &CertificateParams) -> (Self, u16) {
         const TRIES: usize = 5;
         for _ in 0..TRIES {
             let server = Self(tempfile::tempdir().expect("a directory"));
-            // PostgreSQL takes no port 0, and whoever takes the free one first has it.
+            // PostgreSQL accepts no port 0, and another process may take the free port first.
             let free = TcpListener::bind("127.0.0.1:0").expect("a port");
             let port = free.local_addr().expect("an address").port();
             drop(free);
@@ -65,18 +66,18 @@ impl Postgres {
         self.0.path()
     }
 
-    /// Its certificate, signed by itself.
+    /// Returns its self-signed certificate.
     pub(super) fn certificate(&self) -> PathBuf {
         self.path().join("certificate.pem")
     }
 
-    /// The URL of its socket, for a role and a database on a port.
+    /// Returns the URL of its socket, for a role and a database on a port.
     pub(super) fn url(&self, role: &str, database: &str, port: u16) -> String {
         let directory = self.path().display();
         format!("postgres://{role}@localhost:{port}/{database}?host={directory}")
     }
 
-    /// Ends it in good order and starts it again.
+    /// Stops it in order, and starts it again.
     pub(super) fn restart(&self) {
         self.act("stop");
         self.act("restart");
@@ -99,7 +100,7 @@ impl Postgres {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // One that never started has nothing to end.
+        // A server that never started cannot be stopped.
         self.script("crash", &[]);
     }
 }
@@ -109,7 +110,7 @@ fn assert_done(output: &Output) {
     assert!(output.status.success(), "{error}");
 }
 
-/// A key that others may read is refused.
+/// PostgreSQL refuses a key that others may read.
 fn private(file: &Path) {
     use std::os::unix::fs::PermissionsExt;
     fs::set_permissions(file, fs::Permissions::from_mode(0o600)).expect("set");

@@ -1,4 +1,4 @@
-//! A command that runs until it is told to stop.
+//! A command that runs until it is stopped.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
@@ -6,22 +6,22 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a line is waited for.
+/// Timeout of a line.
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Most warnings that are told of a failure, which they should not hide.
+/// Maximum number of warnings in a failure, so that they do not hide it.
 const MAX_WARNINGS: usize = 8;
 
-/// A running `ogene`, killed when the test ends without it having ended.
+/// A running `ogene`, which is killed when it is dropped.
 pub(super) struct Process {
     child: Child,
     out: BufReader<ChildStdout>,
-    /// Its standard error, read at once: a process with a full pipe blocks.
+    /// Its standard error, which is read at once, because a process with a full pipe blocks.
     err: Receiver<String>,
 }
 
 impl Process {
-    /// Starts it, with its output for the test to read.
+    /// Starts a command. The test reads its output.
     pub(super) fn start(mut command: Command) -> Self {
         let mut child = command
             .stdout(Stdio::piped())
@@ -37,7 +37,7 @@ impl Process {
         }
     }
 
-    /// Starts a service; gives the address that it listens on, too.
+    /// Starts a service. Returns also its address.
     pub(super) fn serve(command: Command) -> (Self, String) {
         let mut process = Self::start(command);
         let line = process.line_with("http.address");
@@ -47,12 +47,12 @@ impl Process {
         (process, address)
     }
 
-    /// Waits for a line on standard error that holds `text`.
+    /// Waits for a line on standard error with `text`.
     pub(super) fn line_with(&mut self, text: &str) -> String {
         self.lines_until(text).pop().unwrap_or_default()
     }
 
-    /// Reads standard error up to and with a line that holds `text`.
+    /// Reads standard error up to a line with `text`.
     pub(super) fn lines_until(&mut self, text: &str) -> Vec<String> {
         let end = Instant::now() + TIMEOUT;
         let mut read = Vec::new();
@@ -72,12 +72,12 @@ impl Process {
         }
     }
 
-    /// The number that the system knows it by.
+    /// Returns its process id.
     pub(super) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Reads standard output up to and with a line that is exactly `last`.
+    /// Reads standard output up to a line that equals `last`.
     pub(super) fn output_until(&mut self, last: &str) -> String {
         let mut output = String::new();
         loop {
@@ -97,7 +97,7 @@ impl Process {
         assert!(sent.expect("kill is there").success());
     }
 
-    /// Waits for the end; gives the status and what was left to read on standard output.
+    /// Waits for its end. Returns the status and the rest of standard output.
     pub(super) fn end(&mut self) -> (ExitStatus, String) {
         let mut rest = String::new();
         self.out.read_to_string(&mut rest).expect("text");
@@ -107,7 +107,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It is gone already where the test waited for its end.
+        // The process has ended already if the test waited for its end.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if thread::panicking() {

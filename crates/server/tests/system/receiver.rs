@@ -15,13 +15,13 @@ pub(crate) struct Calls {
     pub(crate) message: String,
     pub(crate) status: String,
     pub(crate) count: usize,
-    /// `true` if they report different things.
+    /// `true` if their outcomes differ.
     pub(crate) differ: bool,
 }
 
 type Book = Arc<Mutex<HashMap<u64, Calls>>>;
 
-/// Answers 200 to all, as long as its runtime lasts.
+/// Answers 200 to all callbacks, while its runtime lasts.
 pub(crate) struct Receiver {
     pub(crate) url: String,
     book: Book,
@@ -40,12 +40,12 @@ impl Receiver {
         Self { url, book }
     }
 
-    /// How many recipients were told of.
+    /// Returns the number of recipients with a callback.
     pub(crate) fn recipients(&self) -> usize {
         self.book.lock().expect("the book").len()
     }
 
-    /// All callbacks by recipient.
+    /// Returns all callbacks by recipient.
     pub(crate) fn calls(&self) -> HashMap<u64, Calls> {
         self.book.lock().expect("the book").clone()
     }

@@ -1,4 +1,4 @@
-//! An HTTP client that sends exactly what a test wants, also what no client should.
+//! An HTTP client that sends exactly the octets of a test, including invalid requests.
 
 use serde_json::Value;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use tokio::time::timeout;
 
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-/// A request, octet by octet.
+/// A request in all its octets.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     method: String,
@@ -43,7 +43,7 @@ impl Request {
         Self::new("POST", target)
     }
 
-    /// `POST /api/v2/sms` with JSON and the recommended header.
+    /// Returns `POST /api/v2/sms` with JSON and the recommended header.
     pub(crate) fn send(token: &str, fields: &Value) -> Self {
         Self::post("/api/v2/sms").bearer(token).json(fields)
     }
@@ -82,13 +82,13 @@ impl Request {
         self.body("multipart/form-data; boundary=cut", body)
     }
 
-    /// Without a `Content-Length`.
+    /// Leaves out `Content-Length`.
     pub(crate) fn chunked(mut self) -> Self {
         self.chunked = true;
         self
     }
 
-    /// On a connection that others may use after it.
+    /// Keeps the connection open for the next request.
     fn kept_alive(&self) -> Self {
         Self {
             connection: "keep-alive",
@@ -130,7 +130,7 @@ impl Request {
     }
 }
 
-/// Fields as a form or a query string writes them.
+/// Returns fields in the syntax of a form or query string.
 pub(crate) fn encoded(fields: &[(&str, &str)]) -> String {
     form_urlencoded::Serializer::new(String::new())
         .extend_pairs(fields)
@@ -158,7 +158,7 @@ impl Answer {
         std::str::from_utf8(&self.body).expect("UTF-8")
     }
 
-    /// Headers and body, for those who look for what must not be in them.
+    /// Returns headers and body, for tests of their content.
     pub(crate) fn whole(&self) -> String {
         format!(
             "{:?}\n{}",
@@ -171,12 +171,12 @@ impl Answer {
         serde_json::from_str(self.text()).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 
-    /// `error.code`, or that of a success.
+    /// Returns `error.code`, or the code of a success.
     pub(crate) fn code(&self) -> String {
         self.json()["code"].as_str().unwrap_or_default().to_owned()
     }
 
-    /// Status and body in one line, with every UUID made the same: for snapshots.
+    /// Returns status and body in one line, with every UUID replaced, for snapshots.
     pub(crate) fn redacted(&self) -> String {
         format!("{} {}", self.status, without_uuids(self.text()))
     }
@@ -218,13 +218,13 @@ fn without_uuids(text: &str) -> String {
     redacted
 }
 
-/// Asks over a connection of its own.
+/// Sends a request on a connection of its own.
 pub(crate) async fn try_ask(address: SocketAddr, request: &Request) -> io::Result<Answer> {
     ask_on(TcpStream::connect(address).await?, request).await
 }
 
-/// Asks on a connection that is used up by it. The answer is read while the request is still written, since
-/// it may come before the end of a request that is refused.
+/// Sends a request on a connection that is closed after it. The answer is read while the request is
+/// written, since a refusal may arrive before the end of the request.
 pub(crate) async fn ask_on(
     stream: impl AsyncRead + AsyncWrite,
     request: &Request,
@@ -232,14 +232,14 @@ pub(crate) async fn ask_on(
     let (mut reading, mut writing) = split(stream);
     let octets = request.octets();
     let write = async {
-        // A server that refuses may close before it has read all.
+        // A server that refuses may close before it has read the whole request.
         let _ = writing.write_all(&octets).await;
         let _ = writing.flush().await;
     };
     let mut answer = Vec::new();
     let both = async { tokio::join!(write, reading.read_to_end(&mut answer)).1 };
     let read = timeout(TIMEOUT, both).await?;
-    // Some servers leave TLS without a word.
+    // Some servers close without an alert of TLS.
     match Answer::read(&answer) {
         Some(answer) => Ok(answer),
         None => Err(read
@@ -248,7 +248,7 @@ pub(crate) async fn ask_on(
     }
 }
 
-/// Asks on a connection that can be used again.
+/// Sends a request on a connection that stays open.
 pub(crate) async fn ask_and_stay(stream: &mut TcpStream, request: &Request) -> Answer {
     let octets = request.kept_alive().octets();
     stream.write_all(&octets).await.expect("it is read");

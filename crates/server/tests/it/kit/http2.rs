@@ -16,10 +16,10 @@ pub(crate) const END_STREAM: u8 = 1;
 pub(crate) const END_HEADERS: u8 = 4;
 /// The default maximum size of a frame.
 const LONGEST_FRAME: usize = 16_384;
-/// How long a frame is waited for.
+/// Timeout of a frame.
 const TIMEOUT: Duration = Duration::from_secs(40);
 
-/// A frame as it goes over the wire.
+/// A frame of the protocol.
 pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).expect("a short frame");
     let mut frame = length.to_be_bytes()[1..].to_vec();
@@ -29,9 +29,9 @@ pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8>
     frame
 }
 
-/// The header block of a GET, nothing of it compressed.
+/// Returns the header block of a GET, without compression.
 pub(crate) fn get(path: &str, fields: &[(&str, &str)]) -> Vec<u8> {
-    // From the static table: GET, and http.
+    // The first entries are from the static table: GET, and http.
     let mut block = vec![0x82, 0x86];
     for (name, value) in [(":path", path), (":authority", "localhost")]
         .iter()
@@ -46,7 +46,8 @@ pub(crate) fn get(path: &str, fields: &[(&str, &str)]) -> Vec<u8> {
     block
 }
 
-/// Seven bits of length; what is longer goes on in the next octets, seven bits in each (RFC 7541, 5.1).
+/// The length has seven bits. The rest of a longer one is in the next octets, seven bits in each
+/// (RFC 7541, 5.1).
 fn length(length: usize, block: &mut Vec<u8>) {
     let octet = |number: usize| u8::try_from(number).expect("an octet");
     if length < 127 {
@@ -61,7 +62,7 @@ fn length(length: usize, block: &mut Vec<u8>) {
     block.push(octet(rest));
 }
 
-/// A connection of which the preface and the settings are said.
+/// A connection after its preface and settings.
 pub(crate) async fn connect(address: SocketAddr) -> TcpStream {
     let mut stream = TcpStream::connect(address).await.expect("a connection");
     stream.write_all(PREFACE).await.expect("written");
@@ -70,7 +71,7 @@ pub(crate) async fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// The next frame: its kind, its flags and its payload; `None` where the connection is over.
+/// Returns the kind, flags and payload of the next frame, or `None` at the end of the connection.
 pub(crate) async fn next(stream: &mut (impl AsyncReadExt + Unpin)) -> Option<(u8, u8, Vec<u8>)> {
     let read = async {
         let mut head = [0; 9];
@@ -84,7 +85,7 @@ pub(crate) async fn next(stream: &mut (impl AsyncReadExt + Unpin)) -> Option<(u8
     timeout(TIMEOUT, read).await.expect("a frame in time")
 }
 
-/// Asks over a connection of its own; gives the status.
+/// Sends a request on a connection of its own. Returns the status.
 pub(crate) async fn ask(address: SocketAddr, path: &str, fields: &[(&str, &str)]) -> u16 {
     let mut stream = connect(address).await;
     let block = get(path, fields);
@@ -106,14 +107,15 @@ pub(crate) async fn ask(address: SocketAddr, path: &str, fields: &[(&str, &str)]
     }
 }
 
-/// The status that a header block begins with.
+/// Returns the status, with which a header block begins.
 fn status(block: &[u8]) -> u16 {
-    // Some have a place in the static table (RFC 7541, appendix A).
+    // Some statuses have a place in the static table (RFC 7541, appendix A).
     match block {
         [0x88, ..] => 200,
         [0x8C, ..] => 400,
         [0x8D, ..] => 404,
-        // Another is a literal whose name is that of 200: three digits, in two octets by Huffman's code.
+        // Another status is a literal whose name is that of 200: three digits, in two octets by
+        // Huffman's code.
         [0x08 | 0x48, 0x03, digits @ ..] => {
             let digits = std::str::from_utf8(&digits[..3]).expect("digits");
             digits.parse().expect("a status")

@@ -1,4 +1,4 @@
-//! A receiver of callbacks that remembers what came, and answers as it is told.
+//! A receiver of callbacks that records them, and answers as configured.
 
 use super::until;
 use axum::Router;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// A callback as it came.
+/// A received callback.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) target: String,
@@ -26,36 +26,36 @@ impl Call {
         serde_json::from_str(&self.text).expect("JSON")
     }
 
-    /// A field at the top.
+    /// Returns a field at the top of the body.
     pub(crate) fn field(&self, name: &str) -> String {
         self.json()[name].as_str().unwrap_or_default().to_owned()
     }
 }
 
-/// How a callback is answered.
+/// The answer to a callback.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reaction {
-    /// With this status.
+    /// The answer has this status.
     Status(u16),
-    /// With 503 and this many seconds in `Retry-After`.
+    /// The answer is 503 with this many seconds in `Retry-After`.
     Later(u64),
-    /// With a redirection to the receiver itself.
+    /// The answer redirects to the receiver itself.
     Redirect,
-    /// With 200 and so many headers, those that every answer has included.
+    /// The answer is 200 with so many headers, including those of every answer.
     Headers(usize),
-    /// Never.
+    /// There is no answer.
     Silence,
 }
 
 #[derive(Default)]
 struct Book {
     calls: Vec<Call>,
-    /// The next reactions; the usual one follows.
+    /// The next answers, after which the usual one follows.
     reactions: VecDeque<Reaction>,
     usual: Option<Reaction>,
 }
 
-/// Runs until it is dropped.
+/// A receiver that runs until it is dropped.
 pub(crate) struct Receiver {
     pub(crate) url: String,
     pub(crate) port: u16,
@@ -64,12 +64,12 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// Answers 200 to everything.
+    /// Starts a receiver that answers 200.
     pub(crate) async fn start() -> Self {
         Self::start_on(0).await
     }
 
-    /// The same on a port that is known.
+    /// Starts the same on a given port.
     pub(crate) async fn start_on(port: u16) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))
             .await

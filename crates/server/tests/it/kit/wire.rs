@@ -21,7 +21,7 @@ const EXTENSION: [(u8, char); 10] = [
 ];
 const ESCAPE: u8 = 0x1B;
 
-/// The text of GSM septets, one to an octet.
+/// Returns the text of GSM septets, one in each octet.
 pub(crate) fn gsm(octets: &[u8]) -> String {
     let alphabet: Vec<char> = GSM.chars().collect();
     let mut text = String::new();
@@ -38,7 +38,7 @@ pub(crate) fn gsm(octets: &[u8]) -> String {
     text
 }
 
-/// The text of UCS-2 octets.
+/// Returns the text of UCS-2 octets.
 pub(crate) fn ucs2(octets: &[u8]) -> String {
     let units: Vec<u16> = octets
         .chunks(2)
@@ -47,7 +47,7 @@ pub(crate) fn ucs2(octets: &[u8]) -> String {
     String::from_utf16(&units).expect("UTF-16")
 }
 
-/// The pages that one number got, in the order of their user data headers, without them.
+/// Returns the pages of one number, in the order of their user data headers, without these headers.
 pub(crate) fn pages(received: &[Received], number: &str) -> Vec<Vec<u8>> {
     let mut pages = BTreeMap::new();
     for message in received
@@ -65,7 +65,7 @@ pub(crate) fn pages(received: &[Received], number: &str) -> Vec<Vec<u8>> {
     pages.into_values().collect()
 }
 
-/// The text that a number got, as its handset shows it.
+/// Returns the text of a number, as its handset shows it.
 pub(crate) fn text(received: &[Received], number: &str) -> String {
     let of_it = received
         .iter()
@@ -78,7 +78,7 @@ pub(crate) fn text(received: &[Received], number: &str) -> String {
     }
 }
 
-/// A simulator that does nothing wrong, and remembers what a test sends.
+/// Returns a simulator without faults that records the submits of a test.
 pub(crate) fn good() -> Script {
     Script {
         record: 10_000,
@@ -86,7 +86,7 @@ pub(crate) fn good() -> Script {
     }
 }
 
-/// How often a number was sent to, in pages.
+/// Returns the number of pages that a number got.
 pub(crate) fn count(received: &[Received], number: &str) -> usize {
     received
         .iter()
@@ -102,12 +102,12 @@ pub(crate) fn rule(suffix: &str, fate: Fate) -> Rule {
     }
 }
 
-/// A receipt with this state.
+/// Returns a receipt with this state.
 pub(crate) fn receipt(state: ReceiptState) -> Fate {
     Fate::Receipt(state)
 }
 
-/// A receipt by hand for a message that was accepted, with the text that most carriers write.
+/// Returns a hand-made receipt of an accepted message, with the text that most carriers write.
 pub(crate) fn written(received: &Received, word: &str) -> DeliverSm {
     written_for(
         received,
@@ -116,7 +116,7 @@ pub(crate) fn written(received: &Received, word: &str) -> DeliverSm {
     )
 }
 
-/// The same with another id.
+/// Returns the same receipt with another id.
 pub(crate) fn written_for(received: &Received, id: &str, word: &str) -> DeliverSm {
     let text = format!(
         "id:{id} sub:001 dlvrd:001 submit date:2611210316 done date:2611210317 stat:{word} err:000 text:"

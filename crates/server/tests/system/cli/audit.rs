@@ -1,4 +1,4 @@
-//! The audit records each action of an operator, and who did it.
+//! The audit records each action of an operator, with the operator.
 
 use crate::installation::Installation;
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn each_change_is_listed_with_who_made_it_and_how_it_was() {
     run("token revoke --id", &[token_id]);
     let credit = "wallet credit --amount 1000.50 --reference bank-17";
     run(credit, &of);
-    // It changes nothing, so it leaves nothing.
+    // The command changes nothing, so it leaves no entry.
     run(credit, &of);
     run("callback secret create", &of);
     run("callback secret rotate", &of);

@@ -1,4 +1,4 @@
-//! Phrases that no text may hold, edited and tested.
+//! Prohibited phrases, as an operator adds, removes and tests them.
 
 use crate::installation::Installation;
 use serde_json::{Value, json};

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Runs a line as if it were pasted into a shell; gives what it prints.
+/// Runs a line as if it were pasted into a shell. Returns its output.
 fn paste(line: &str) -> Value {
     let output = Command::new("sh")
         .args(["-c", line])

@@ -1,4 +1,4 @@
-//! The service where the system gives it few files.
+//! The service with a low limit on open files.
 
 use crate::customer::{Client, Customer, wait_until};
 use crate::installation::Installation;
@@ -12,7 +12,7 @@ use std::thread;
 
 const SILENT: usize = 300;
 
-/// Counts the callbacks that come, and takes them.
+/// Counts the callbacks that arrive, and answers them.
 fn receiver() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/", listener.local_addr().expect("an address"));
@@ -35,7 +35,7 @@ fn silent_connections_leave_file_descriptors_to_others() {
     let ogene = Installation::new();
     let carrier = TcpListener::bind("127.0.0.1:0").expect("a port");
     let carrier_address = carrier.local_addr().expect("an address").to_string();
-    // Until the simulator listens there, nobody is bound.
+    // No connection is bound until the simulator listens there.
     drop(carrier);
     ogene.configure(&format!(
         "[callbacks]\nallow_private_targets = true\n\

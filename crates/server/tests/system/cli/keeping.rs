@@ -1,4 +1,4 @@
-//! `ogene backup` and `ogene restore`: an installation is kept while it sends, and made again from what was kept.
+//! `ogene backup` and `ogene restore`: an installation is backed up while it sends, and restored.
 
 use crate::customer::{Client, Customer, wait_until};
 use crate::installation::Installation;
@@ -12,9 +12,9 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 
 const BACKUPS: usize = 20;
-/// Messages between two backups, at least.
+/// Minimum number of messages between two backups.
 const BETWEEN: u64 = 5;
-/// Times that a process may be stopped inside a lock: each is rare.
+/// Attempts to stop a process inside a lock, which is rare.
 const STOPS: usize = 5;
 const SENDERS: u64 = 2;
 /// Numbers from which the test's recipients count: those of the campaign, and of each sender.
@@ -23,7 +23,7 @@ const SINGLES_FROM: u64 = 2_348_061_000_000;
 const CAMPAIGN: u64 = 600;
 const CREDIT: &str = "900000.00";
 
-/// An installation that sends to a simulator, slowly enough that there is always something in hand.
+/// An installation that sends to a simulator, slowly enough that recipients are always in flight.
 struct Kept {
     ogene: Installation,
     customer: Customer,
@@ -88,7 +88,7 @@ impl Kept {
         (balance.expect("a number") - sum).abs() < 1e-6
     }
 
-    /// Sends single messages until told to stop.
+    /// Sends single messages until it is stopped.
     fn load(&self, address: &str, first: u64, accepted: &AtomicU64, stop: &AtomicBool) {
         let mut client = Client::new(address, &self.customer.token);
         for number in first.. {
@@ -98,12 +98,12 @@ impl Kept {
             let answer = client.send(&[number], None).expect("an answer");
             assert_eq!(answer.status, 200, "{answer:?}");
             accepted.fetch_add(1, Ordering::Relaxed);
-            // Slower than the carrier, so that the queue stays short.
+            // The pace is below that of the carrier, so that the queue stays short.
             thread::park_timeout(Duration::from_millis(20));
         }
     }
 
-    /// Backs up again and again; gives how many messages each backup holds.
+    /// Makes backups one after the other. Returns the number of messages in each.
     fn back_up_and_restore(&self, accepted: &AtomicU64) -> Vec<i64> {
         let one = |count: usize| {
             let before = accepted.load(Ordering::Relaxed);
@@ -127,9 +127,10 @@ impl Kept {
         (0..BACKUPS).map(one).collect()
     }
 
-    /// Backs up what a process did so far, and leaves it standing still.
+    /// Makes a backup of a stopped process (SIGSTOP), which stays stopped.
     ///
-    /// One that was stopped inside a lock of SQLite shuts the backup out: it goes on for a moment.
+    /// A process that was stopped inside a lock of SQLite blocks the backup, so it runs for a
+    /// moment.
     fn back_up_stopped(&self, process: &Process) -> Value {
         for _ in 0..STOPS {
             process.signal("STOP");
@@ -188,7 +189,8 @@ fn a_restored_installation_sends_and_settles_its_queue() {
     let numbers: Vec<u64> = (CAMPAIGN_FROM..CAMPAIGN_FROM + CAMPAIGN).collect();
     let campaign = client.send(&numbers, None).expect("an answer").message_id();
     wait_until("some of it is sent", || kept.smsc.stats().submits > 50);
-    // It stands still from here to its end: receipts that it had after the backup would not come again.
+    // The process stays stopped until its end, because receipts that it had after the backup would
+    // not arrive again.
     let written = kept.back_up_stopped(&process);
     assert_eq!(written["messages"], 1);
     assert!(written["deliveries"].as_u64() < Some(CAMPAIGN), "{written}");
@@ -237,7 +239,7 @@ fn each_refusal_says_what_to_do() {
     told.push(refused(&ogene, 1, &["restore", "ogene.toml"]));
     std::fs::write(ogene.path().join("data"), "").expect("written");
     told.push(refused(&ogene, 2, &["account", "list"]));
-    // It is not asked: nobody listens there.
+    // The carrier is not asked: no process listens there.
     let many = Installation::on("postgres://ogene@127.0.0.1:1/ogene");
     std::fs::write(many.path().join("a.db"), "").expect("written");
     for command in ["backup", "restore"] {

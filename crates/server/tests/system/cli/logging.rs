@@ -1,4 +1,5 @@
-//! The log of the service where its reader fails: it goes away, stands still, or the disk is full.
+//! The log of the service if its reader fails: the reader is closed or stopped, or the disk is
+//! full.
 
 use crate::installation::Installation;
 use serde_json::Value;
@@ -9,10 +10,10 @@ use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
 use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
-/// How long something is waited for.
+/// Timeout of a condition.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// A service whose standard error the test holds.
+/// A service whose standard error is in the hands of the test.
 struct Serving {
     child: Child,
 }
@@ -25,7 +26,7 @@ impl Serving {
         }
     }
 
-    /// Starts it with a pipe; gives the address that it logs, and the pipe.
+    /// Starts the service with a pipe. Returns the address in its log, and the pipe.
     fn piped(command: Command) -> (Self, String, BufReader<ChildStderr>) {
         let mut service = Self::start(command, Stdio::null(), Stdio::piped());
         let mut log = BufReader::new(service.child.stderr.take().expect("piped"));
@@ -40,7 +41,7 @@ impl Serving {
         (service, address, log)
     }
 
-    /// The address that it listens on, as the system knows it: the log may be lost.
+    /// Returns the address that it listens on, as the system knows it, because the log may be lost.
     fn address(&mut self) -> String {
         let end = Instant::now() + LIMIT;
         loop {
@@ -63,7 +64,7 @@ impl Serving {
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        // It is gone already where the test waited for its end.
+        // The process has ended already if the test waited for its end.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -89,7 +90,7 @@ fn listening(pid: u32) -> Option<u16> {
     })
 }
 
-/// Asks for a path; gives the whole answer.
+/// Requests a path. Returns the whole answer.
 fn get(address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("it listens");
     stream.set_read_timeout(Some(LIMIT)).expect("set");
@@ -161,7 +162,7 @@ fn a_stalled_log_reader_delays_nothing_and_sees_the_loss() {
     let (mut service, address, mut log) = Serving::piped(ogene.command(&["serve"]));
     let end = Instant::now() + LIMIT;
     while lost_lines(&address) == 0 {
-        // 50 at a time, for which there are some thousand lines.
+        // Fifty requests run at once, which cause some thousand lines.
         let mut stream = TcpStream::connect(&address).expect("it listens");
         stream.set_read_timeout(Some(LIMIT)).expect("set");
         let one = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
@@ -176,7 +177,7 @@ fn a_stalled_log_reader_delays_nothing_and_sees_the_loss() {
         assert!(Instant::now() < end, "the buffer has no bound");
     }
     assert_healthy(&address);
-    // It reads again.
+    // The reader reads again.
     let recorded = (&mut log).lines().map_while(Result::ok).find_map(|line| {
         let line: Value = serde_json::from_str(&line).expect("each line is whole");
         line["log.lost_lines"].as_u64()
@@ -192,7 +193,7 @@ fn the_end_does_not_wait_for_a_reader_of_the_log_that_stopped() {
     let ogene = Installation::embedded();
     ogene.configure("[log]\nlevel = \"trace\"\n");
     let (mut service, address, log) = Serving::piped(ogene.command(&["serve"]));
-    // More than a pipe holds.
+    // The text is longer than a pipe holds.
     for _ in 0..40 {
         assert_healthy(&address);
     }
@@ -247,7 +248,7 @@ fn a_closed_or_full_output_ends_no_command_in_a_panic() {
             .open("/dev/full")
             .expect("/dev/full")
     };
-    // The reader is gone before anything is written.
+    // The reader is closed before the first line.
     let closed = || {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
@@ -278,7 +279,7 @@ fn requests_of_strangers_are_logged_in_a_bounded_way() {
     let log = File::create(ogene.path().join("log")).expect("a log");
     let mut service = Serving::start(ogene.command(&["serve"]), Stdio::null(), log);
     let address = service.address();
-    // Pipelined, without a token, and to paths that are none.
+    // The requests are pipelined, without a token, and to unknown paths.
     for path in ["/api/v2/balance", "/api/v2/sms?to=1", "/nowhere"] {
         let mut stream = TcpStream::connect(&address).expect("it listens");
         stream.set_read_timeout(Some(LIMIT)).expect("set");

@@ -9,11 +9,11 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How long outcomes are waited for.
+/// Timeout of outcomes.
 const TIMEOUT: Duration = Duration::from_secs(40);
 const RECIPIENTS: usize = 2_500;
 
-/// The same installation, on one database and on the other.
+/// An installation before and after its move to PostgreSQL.
 struct Moving {
     old: Installation,
     new: Installation,
@@ -22,7 +22,7 @@ struct Moving {
 
 impl Moving {
     fn start() -> Self {
-        // Reports are how the test watches what becomes of a message.
+        // The test reads the outcome of a message in its reports.
         const LIMITS: &str = "[limits]\nreports_per_minute = 1000000\n";
         let server = Postgres::start(&[]);
         let url = server.url("ogene", "postgres", 5432);
@@ -45,7 +45,7 @@ impl Moving {
             .command(&["import-sqlite", "--from", &self.data_dir()])
     }
 
-    /// Imports to the end; gives what is printed for machines.
+    /// Runs an import to its end. Returns its JSON.
     fn imported(&self) -> Value {
         self.new
             .json(&["import-sqlite", "--from", &self.data_dir()])
@@ -59,7 +59,7 @@ fn fails(ogene: &Installation, arguments: &[&str], code: i32, says: &[&str]) {
     assert_eq!((found, is_said), (Some(code), true), "{sentence}");
 }
 
-/// A customer with credit; gives the `user_id` and the token.
+/// Makes a customer with credit. Returns the `user_id` and the token.
 fn customer(ogene: &Installation) -> (String, String) {
     let create = ["account", "create", "--name", "Ada", "--email", "a@b.ng"];
     let id = ogene.json(&create)["user_id"].clone();
@@ -111,7 +111,7 @@ fn ask(address: &str, token: &str, line: &str, form: &str) -> Value {
     serde_json::from_str(body).expect("JSON")
 }
 
-/// Sends to many in the sandbox; gives the `message_id`.
+/// Sends to many recipients in the sandbox. Returns the `message_id`.
 fn send(address: &str, token: &str) -> String {
     let numbers: Vec<String> = (0..RECIPIENTS)
         .map(|count| (2_348_031_000_000 + count).to_string())
@@ -130,7 +130,7 @@ fn summary(address: &str, token: &str, message: &str) -> Value {
     ask(address, token, &line, "")["data"]["summary"].clone()
 }
 
-/// The report of a message once all of it is delivered.
+/// Returns the report of a message once all recipients are delivered.
 fn delivered(address: &str, token: &str, message: &str) -> Value {
     let end = Instant::now() + TIMEOUT;
     loop {
@@ -158,7 +158,7 @@ fn an_installation_moves_to_postgresql_and_is_served_from_there() {
     process.signal("KILL");
     process.end();
 
-    // The first import is killed; nobody works with what there is then.
+    // The first import is killed. No service may run on its rows.
     let mut first = Process::start(moving.import());
     first.line_with("accounts: 1 of 1");
     drop(first);

@@ -12,10 +12,12 @@ use testkit::sql;
 /// PostgreSQL's own port.
 const PORT: u16 = 5432;
 const PASSWORD: &str = "hush-hush";
-/// Who comes in: over the socket all but one, one of them by password alone; over TCP with TLS alone.
+/// The rules of pg_hba.conf: the socket admits all roles but one, and one of them by password
+/// alone. TCP admits with TLS alone.
 const RULES: &str = "local all walled scram-sha-256\nlocal all barred reject\nlocal all all trust\n\
                      hostssl all certified 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 trust\n";
-/// Roles, databases and schemas with one fault each; `able` has what it needs and no more.
+/// Roles, databases and schemas with one fault each. `able` has the rights that it needs, and no
+/// others.
 const FAULTS: &str = "
     create role walled login password 'another';
     create role barred login;
@@ -276,7 +278,8 @@ fn a_server_without_durability_and_a_standby_are_refused() {
     insta::assert_snapshot!(told(fault_of(&url)), @"PostgreSQL at DIRECTORY:5432 is a standby, where nothing can be written: name the primary in `database_url`");
 }
 
-/// As `openssl req -x509` makes it: psql trusts it where it is named, and so do we.
+/// The certificate has the form of `openssl req -x509`: psql trusts it if it is named, and so does
+/// ogene.
 #[test]
 fn a_self_signed_certificate_in_sslrootcert_is_trusted() {
     testkit::needs!(PostgresPrograms);
@@ -299,7 +302,7 @@ fn a_self_signed_certificate_in_sslrootcert_is_trusted() {
         serving.signal("TERM");
         assert!(serving.end().0.success());
     }
-    // Another one that says the same of itself is not the named one.
+    // Another certificate with the same subject is not the named one.
     let other = server.path().join("other.pem");
     let key = KeyPair::generate().expect("a key");
     let made = params.self_signed(&key).expect("a certificate");

@@ -1,7 +1,8 @@
-//! The commands of docs/operating, run as they are written there.
+//! The commands of docs/operating, run as written there.
 //!
-//! A block `sh` is run, in the order of its page, beside a service. A block `sh serves` is a command that runs until it is
-//! ended. A block `sh elsewhere` needs another machine: its syntax and its `ogene` commands are checked.
+//! A block `sh` is run beside a service, in the order of its page. A block `sh serves` is a command
+//! that runs until it is stopped. A block `sh elsewhere` needs another machine, so only its syntax
+//! and its `ogene` commands are checked.
 
 use crate::installation::Installation;
 use crate::process::Process;
@@ -96,7 +97,8 @@ fn check(page: &Path, commands: &str, output: &Output) {
     );
 }
 
-/// Checks the words of each `ogene` command: with `--help` clap judges every argument before it.
+/// Checks the arguments of each `ogene` command: clap checks all of them before a `--help` at the
+/// end.
 fn check_words(site: &Site, page: &Path, commands: &str) {
     let output = site
         .shell("bash -n <<<\"$COMMANDS\"")

@@ -9,7 +9,7 @@ use testkit::sql;
 
 /// PostgreSQL's own port.
 const PORT: u16 = 5432;
-/// How soon a fault is found: nothing of it is waited for.
+/// Time in which a fault must be found. There is no wait for anything.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
 #[test]
@@ -62,7 +62,7 @@ fn a_pool_in_transaction_mode_is_refused_at_once() {
     let (code, _) = ogene.failure_among_logs(&["serve"]);
     assert!(begun.elapsed() < AT_ONCE, "{:?}", begun.elapsed());
     assert_eq!(code, Some(1));
-    // Nothing was made on the way.
+    // No table was made on the way.
     let direct = server.url("ogene", "postgres", PORT);
     assert_eq!(
         sql(

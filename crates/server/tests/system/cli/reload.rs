@@ -4,7 +4,7 @@ use crate::installation::Installation;
 use crate::process::Process;
 use std::net::TcpListener;
 
-/// A carrier that nobody answers for, and a gateway over it.
+/// A carrier without an SMSC, and a gateway over it.
 fn carrier(port: u16, price: &str) -> String {
     format!(
         "[carriers.mtn]\naddress = \"127.0.0.1:{port}\"\nsystem_id = \"o\"\npassword = \"p\"\n\
@@ -12,7 +12,7 @@ fn carrier(port: u16, price: &str) -> String {
     )
 }
 
-/// A port that is taken, so that nobody else answers there.
+/// A port that is in use, so that no SMSC answers there.
 fn silent() -> (TcpListener, u16) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
@@ -95,7 +95,7 @@ fn config_reload_asks_the_running_service_and_is_audited() {
             .is_some_and(|who| who.starts_with("cli:"))
     );
 
-    // The operator is told of a fault at once, and no node is asked.
+    // The command reports a fault at once, and asks no node.
     ogene.configure("[limits]\nmax_recipient = 5\n");
     assert_eq!(ogene.run(&["config", "reload"]).status.code(), Some(2));
     ogene.configure(&carrier(port, "6.00"));

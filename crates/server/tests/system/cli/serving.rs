@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-/// POSTs a form with a token; gives the status and the answer.
+/// Posts a form with a token. Returns the status and the answer.
 fn post(address: &str, path: &str, token: &str, form: &str) -> (u16, Value) {
     let mut stream = TcpStream::connect(address).expect("it listens");
     let length = form.len();

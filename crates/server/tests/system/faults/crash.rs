@@ -1,5 +1,5 @@
-//! `kill -9` under load: nothing accepted is lost, nothing is charged twice, and no more than `in_doubt_limit` is
-//! sent twice.
+//! `kill -9` under load: no accepted message is lost, none is charged twice, and at most
+//! `in_doubt_limit` are sent twice.
 
 use super::scene::Scene;
 use super::workload::{Attempt, REACHED, Sending};
@@ -7,15 +7,15 @@ use crate::customer::{Client, wait_until};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-/// Campaigns, and recipients of each: they fill the windows, and wait behind them.
+/// Campaigns, and the recipients of each: they fill the windows and the queue.
 const CAMPAIGNS: u64 = 30;
 const CAMPAIGN: usize = 100;
-/// Customers who send beside them, one message after the other.
+/// Customers who send single messages meanwhile.
 const SENDERS: usize = 8;
-/// How much is accepted and sent before the kill.
+/// Numbers of accepts and submits before the kill.
 const ENOUGH: u64 = 400;
 
-/// Sends until the service is gone, each time to somebody else; gives all that was tried.
+/// Sends until the service has ended, each time to another number. Returns all attempts.
 fn load(client: &mut Client, next: &AtomicU64, accepted: &AtomicU64, url: &str) -> Vec<Sending> {
     let mut tried: Vec<Sending> = Vec::new();
     let is_gone = |last: &Sending| last.attempts[0] == Attempt::Silence;
@@ -29,7 +29,7 @@ fn load(client: &mut Client, next: &AtomicU64, accepted: &AtomicU64, url: &str) 
     tried
 }
 
-/// Sends campaigns and single messages, and kills the service while both are on the wire.
+/// Sends campaigns and single messages, and kills the service while both are in flight.
 fn kill_under_load(scene: &Scene) -> Vec<Sending> {
     let address = scene.service.address.as_deref().expect("it serves");
     let token = scene.kept.customer.token.as_str();
@@ -61,7 +61,7 @@ fn kill_under_load(scene: &Scene) -> Vec<Sending> {
 
 #[test]
 fn a_killed_process_loses_nothing_and_charges_nothing_twice() {
-    // On PostgreSQL it is another node that finds what a dead one had claimed.
+    // On PostgreSQL another node finds the claims of the dead one.
     let mut scene = Scene::set(|ogene| ogene.command(&["serve"]));
     scene.workload.sendings = kill_under_load(&scene);
     assert_eq!(scene.ogene.json(&["verify"])["ok"], true, "as it was left");

@@ -8,26 +8,26 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long it may take to begin, and to end.
+/// Timeouts of the start and of the end.
 const TIMEOUT: Duration = Duration::from_mins(1);
-/// How long it may take to say that it has been asked to end. The runtime tells itself of a signal by a socket, and
-/// where no first call succeeds the signal is lost.
+/// Time until the service logs that it was asked to end. The runtime passes a signal on by a
+/// socket, so a signal is lost if no first call on it succeeds.
 const HEARD_WITHIN: Duration = Duration::from_secs(5);
 
-/// A running service, or what is left of it. It is killed when it is dropped.
+/// A service that runs or has ended. It is killed when it is dropped.
 pub(crate) struct Daemon {
     child: Child,
-    /// Its standard error, read at once: a process with a full pipe blocks.
+    /// Its standard error, which is read at once, because a process with a full pipe blocks.
     said: Receiver<String>,
     log: String,
-    /// When it was asked to end.
+    /// The time at which it was asked to end.
     asked: Option<Instant>,
-    /// Where it listens, if it came that far.
+    /// Its address, if it has listened.
     pub(crate) address: Option<String>,
 }
 
 impl Daemon {
-    /// Starts it, and waits until it listens or has ended.
+    /// Starts the service, and waits until it listens or has ended.
     pub(crate) fn start(mut command: Command) -> Self {
         let mut child = command
             .stdin(Stdio::null())
@@ -74,7 +74,7 @@ impl Daemon {
         self.log.push('\n');
     }
 
-    /// All that it has said so far.
+    /// Returns its standard error so far.
     pub(crate) fn log(&mut self) -> &str {
         while let Ok(line) = self.said.try_recv() {
             self.keep(&line);
@@ -86,7 +86,7 @@ impl Daemon {
         self.child.try_wait().expect("it is ours").is_some()
     }
 
-    /// Ends the strace that follows it, without its leave: from then on its calls are its own.
+    /// Detaches strace by ending it, so that further calls are not disturbed.
     pub(crate) fn set_free(&self) {
         let status = format!("/proc/{}/status", self.child.id());
         let tracer = || {
@@ -103,7 +103,7 @@ impl Daemon {
         wait_until("nobody follows it", || tracer() == "0");
     }
 
-    /// Asks it to end.
+    /// Asks the service to end.
     pub(crate) fn terminate(&mut self) {
         self.asked = Some(Instant::now());
         self.signal("TERM");
@@ -112,11 +112,11 @@ impl Daemon {
     pub(crate) fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
         let mut kill = Command::new("kill");
-        // A process that has ended takes no signal, and may do so at any moment.
+        // A process that has ended takes no signal, and it may end at any moment.
         let _ = kill.args(["-s", name, &pid]).stderr(Stdio::null()).status();
     }
 
-    /// Waits for its end; kills it where it does not come. Gives its status and what it said.
+    /// Waits for its end, and kills it after a time. Returns its status and standard error.
     pub(crate) fn end(mut self) -> (ExitStatus, String) {
         let end = Instant::now() + TIMEOUT;
         while !self.has_ended() && Instant::now() < end {
@@ -137,7 +137,7 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
-        // It is gone already where its end was waited for.
+        // The process has ended already if its end was waited for.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if thread::panicking() {

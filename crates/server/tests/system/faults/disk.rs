@@ -1,4 +1,4 @@
-//! Sends during a failing and a full disk, one message after the other.
+//! Sends one after the other, while the disk fails or is full.
 
 use super::points::{Point, traced};
 use super::scene::Scene;
@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 
 /// The number of sends that a full disk refuses.
 const REFUSALS: usize = 10;
-/// How soon sends are accepted again once there is room.
+/// Time in which sends must be accepted again once there is space.
 const SOON: Duration = Duration::from_secs(5);
-/// How often that is tried.
+/// Interval of attempts.
 const TRY_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Sends until the service is gone: nobody answers, as nobody knows what became of the send, or it came between the
-/// commit that failed and the end of the process, and was not begun with. Sees that the service has ended by itself,
-/// and that what was answered is there.
+/// Sends until the service has ended. The send at the failed commit has no answer, since its
+/// outcome is unknown. A send between that commit and the end of the process is not begun. Checks
+/// that the service has ended by itself, and that all answered sends are stored.
 fn ends_at_a_failed_sync(serve: impl FnOnce(&Installation) -> Command) {
     let mut scene = Scene::set(serve);
     let last = loop {
@@ -46,7 +46,8 @@ fn a_commit_whose_sync_fails_ends_the_service_without_an_answer() {
     ends_at_a_failed_sync(|ogene| point.serve(ogene));
 }
 
-/// SQLite by itself would not say that. The first sync of the database file is that of the start.
+/// SQLite does not report such a failure by itself. The first sync of the database file is that of
+/// the start.
 #[test]
 fn a_log_that_is_folded_back_without_a_sync_ends_the_service() {
     testkit::needs!(Strace);
@@ -80,7 +81,7 @@ fn a_full_disk_refuses_without_a_charge_and_heals_by_itself() {
 #[test]
 fn a_start_on_a_full_disk_gives_what_to_do() {
     testkit::needs!(Strace);
-    // All files, and the index of the log alone.
+    // The first limit is on all files, and the second on the index of the log alone.
     for file in ["", "data/ogene.db-shm"] {
         let ogene = Installation::embedded();
         let path = ogene.path().join(file).display().to_string();

@@ -1,4 +1,4 @@
-//! The invariants, one function each, judged by what the outside saw.
+//! The invariants, one function each, judged by what peers saw.
 
 use super::kept::Kept;
 use super::points::Point;
@@ -9,7 +9,7 @@ use crate::installation::Installation;
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
 
-/// The first octet of a page of several: how long the rest of its header is.
+/// The first octet of a page of several, which is the length of the rest of its header.
 const LONG_HEADER: u8 = 5;
 
 /// The ledger of the customer, as an operator sees it.
@@ -17,8 +17,8 @@ pub(crate) fn statement(ogene: &Installation, customer: &Customer) -> Vec<Value>
     ogene.rows(&["wallet", "statement", "--account", &customer.account])
 }
 
-/// A process whose disk failed to keep what was written ends by itself, says so, and answers nobody afterwards.
-/// Nothing else but a kill ends one that has begun to serve.
+/// A process whose disk failed to sync ends by itself, logs it, and gives no answer afterwards.
+/// Apart from a kill, nothing else ends a service that has begun to serve.
 pub(crate) fn ended_as_it_should(point: &Point, reached: bool, life: &Life) {
     if point.kills() && reached {
         return;
@@ -37,7 +37,7 @@ pub(crate) fn ended_as_it_should(point: &Point, reached: bool, life: &Life) {
     }
 }
 
-/// Judges everything, once it has come to rest.
+/// Judges all invariants, once nothing is in flight.
 pub(crate) fn judge(
     kept: &Kept,
     ogene: &Installation,
@@ -76,7 +76,7 @@ fn the_balance_is_the_sum_of_the_ledger(workload: &Workload, entries: &[Value]) 
     assert_eq!(workload.balances.last(), Some(&sum));
 }
 
-/// I3. No balance is ever less than nothing, and what it does not suffice for is refused.
+/// I3. No balance is negative, and a send above the balance is refused.
 fn nothing_is_below_nothing(workload: &Workload) {
     let all = &workload.balances;
     assert!(all.iter().all(|&balance| balance >= 0), "{all:?}");
@@ -85,7 +85,7 @@ fn nothing_is_below_nothing(workload: &Workload) {
     }
 }
 
-/// I4. An accepted send is charged its cost once, and nothing else is charged.
+/// I4. An accepted send is charged its cost once, and there is no other charge.
 fn what_was_accepted_was_charged_its_cost_once(workload: &Workload, entries: &[Value]) {
     let mut charges: BTreeMap<&str, i64> = BTreeMap::new();
     for entry in of_kind(entries, "charge") {
@@ -112,7 +112,7 @@ fn what_was_accepted_was_charged_its_cost_once(workload: &Workload, entries: &[V
     );
 }
 
-/// I5. The cost that was answered is rate x pages x recipients.
+/// I5. The cost in the answer is rate x pages x recipients.
 fn the_cost_is_rate_by_pages_by_recipients(workload: &Workload) {
     for sending in &workload.sendings {
         for attempt in &sending.attempts {
@@ -123,7 +123,7 @@ fn the_cost_is_rate_by_pages_by_recipients(workload: &Workload) {
     }
 }
 
-/// I6. Each recipient that was not reached got back what it was charged, once; nobody else got anything.
+/// I6. The charge of each unreached recipient is refunded once, and there is no other refund.
 fn who_was_not_reached_was_refunded_once(workload: &Workload, entries: &[Value]) {
     let mut refunds: Vec<(u64, i64)> = of_kind(entries, "refund")
         .map(|entry| {
@@ -158,14 +158,14 @@ fn the_sandbox_touches_no_money(workload: &Workload, entries: &[Value]) {
     }
 }
 
-/// I8. Entries that were there stay as they were.
+/// I8. Entries of the ledger do not change.
 fn the_ledger_only_grows(earlier: &[Value], entries: &[Value]) {
     for entry in earlier {
         assert!(entries.contains(entry), "{entry} is gone");
     }
 }
 
-/// I9. The first outcome stays, and the counts of a report are those of its recipients.
+/// I9. The first outcome stays, and the counts of a report match its recipients.
 fn outcomes_stay_and_add_up(workload: &Workload, client: &mut Client) {
     for sending in &workload.sendings {
         let Some(report) = sending.report(client) else {
@@ -187,7 +187,7 @@ fn outcomes_stay_and_add_up(workload: &Workload, client: &mut Client) {
     }
 }
 
-/// I10. Everybody who was accepted comes to an end, and to the one that the carrier told.
+/// I10. Every accepted recipient ends, with the outcome that the carrier reported.
 fn everybody_has_a_final_outcome(workload: &Workload, client: &mut Client) {
     for sending in workload
         .sendings
@@ -214,7 +214,8 @@ fn outcome(sending: &Sending, number: u64) -> &'static str {
     }
 }
 
-/// I11. Every outcome of a message with a callback is told, and never two of one recipient; nothing else is told.
+/// I11. Every outcome of a message with a callback is reported by callbacks, with one outcome for
+/// each recipient. No other outcome is reported.
 fn every_outcome_is_told(workload: &Workload, stage: &Stage) {
     let calls = stage.receiver.calls();
     for sending in workload
@@ -235,8 +236,8 @@ fn every_outcome_is_told(workload: &Workload, stage: &Stage) {
     }
 }
 
-/// I12. One of equal sends within a minute is accepted: the one with answer 200, or one without an answer.
-/// A refusal means that it was not, and the next attempt is.
+/// I12. One of equal sends within a minute is accepted: the one with answer 200, or one without an
+/// answer. A refused send was not accepted, so the next attempt is.
 fn one_is_accepted_of_equal_sends(workload: &Workload) {
     for sending in &workload.sendings {
         let (last, before) = sending.attempts.split_last().expect("some");
@@ -250,7 +251,8 @@ fn one_is_accepted_of_equal_sends(workload: &Workload) {
                 (Attempt::Silence, Some(false)) => None,
                 (Attempt::Accepted { .. }, Some(false) | None)
                 | (Attempt::Duplicate | Attempt::Replayed { .. }, Some(true) | None) => Some(true),
-                // A send that found no room armed nothing; one that was accepted stays so.
+                // A send that was refused by a full queue opened no duplicate window. An accepted
+                // one did.
                 (Attempt::Silence | Attempt::Unavailable, known) => known,
                 _ => panic!("{attempt:?} in {sending:?}"),
             };
@@ -259,14 +261,14 @@ fn one_is_accepted_of_equal_sends(workload: &Workload) {
     }
 }
 
-/// I13. A page goes out once, and once more where it was in doubt: at most `in_doubt_limit` of each
-/// connection that ended.
+/// I13. A page is submitted once, and once more if it was in doubt: at most `in_doubt_limit` of
+/// each connection that ended.
 fn pages_go_out_once_or_once_more(workload: &Workload, stage: &Stage) {
     let mut pages: HashMap<(u64, Vec<u8>), usize> = HashMap::new();
     for received in stage.smsc.received() {
         let number = received.submit.destination.digits.parse().expect("digits");
         let text = received.submit.short_message;
-        // Another copy of a long message is another one to the phone, by its header.
+        // The header of another copy of a long message makes it another message for the phone.
         let header = if text.first() == Some(&LONG_HEADER) {
             6
         } else {
@@ -293,8 +295,8 @@ fn pages_go_out_once_or_once_more(workload: &Workload, stage: &Stage) {
     );
 }
 
-/// I14. Every receipt was answered in the end, and what was answered is kept: no outcome is missing (I10), though
-/// the carrier never tells it again.
+/// I14. Every receipt is answered in the end, and an answered receipt is durable: no outcome is
+/// missing (I10), though the carrier does not repeat the receipt.
 fn receipts_that_were_answered_are_kept(stage: &Stage) {
     wait_until("every receipt was answered", || {
         let stats = stage.smsc.stats();

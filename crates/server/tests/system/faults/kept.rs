@@ -1,4 +1,4 @@
-//! An installation that is set up once, and copied for each point.
+//! An installation that is made once, and copied for each point.
 
 use crate::customer::Customer;
 use crate::installation::Installation;
@@ -10,7 +10,7 @@ use testkit::sql;
 /// The first credit of the customer, in naira.
 pub(crate) const CREDIT: &str = "300.00";
 
-/// An installation with a customer, that nobody works with.
+/// An installation with a customer, on which no service runs.
 pub(crate) struct Kept {
     ogene: Installation,
     pub(crate) customer: Customer,
@@ -18,7 +18,8 @@ pub(crate) struct Kept {
     database: Option<Database>,
 }
 
-/// A database on the PostgreSQL that `./test` starts. It goes with the installation that works on it.
+/// A database on the PostgreSQL that `./test` starts. It is removed with the installation that uses
+/// it.
 pub(crate) struct Database {
     server: String,
     name: String,
@@ -83,7 +84,7 @@ impl Kept {
         self.database.is_none()
     }
 
-    /// An installation of its own, just as this one.
+    /// Returns an installation of its own, equal to this one.
     pub(crate) fn copy(&self) -> (Installation, Option<Database>) {
         if let Some(kept) = &self.database {
             let database = Database::make(&kept.name);

@@ -1,4 +1,4 @@
-//! The points: where in the service's life something befalls it, and what.
+//! The points: the calls of the service at which a fault is injected, and the fault.
 
 use crate::installation::Installation;
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::process::Command;
 
-/// The calls by which a service changes what is outside of it: files, and what others hear.
+/// The calls that change the outside of a service: files and sockets.
 const CALLS: [&str; 7] = [
     "pwrite64",
     "fdatasync",
@@ -17,14 +17,14 @@ const CALLS: [&str; 7] = [
     "writev",
     "write",
 ];
-/// `write` speaks to the service itself as well, and to its log: it is only killed there.
+/// `write` also serves the runtime itself and the log, so it is only killed there.
 const NEVER_FAILS: &str = "write";
-/// The mark of strace on a call that it made fail.
+/// strace's mark of a call that it made fail.
 const DONE: &str = "(INJECTED)";
-/// Where it writes it.
+/// The file of strace's output.
 const TRACE: &str = "trace";
 
-/// A place in the service's life where something befalls it, as strace writes it.
+/// A call of the service at which a fault is injected, in the form of strace.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct Point(pub(crate) String);
 
@@ -48,10 +48,10 @@ impl Point {
         self.call().ends_with("sync") && !self.kills()
     }
 
-    /// The service, to which this happens.
+    /// Returns the command of the service with this fault.
     pub(crate) fn serve(&self, ogene: &Installation) -> Command {
         let inject = format!("inject={self}");
-        // The quicker way to follow calls sends no signals.
+        // The faster way to trace calls injects no signals.
         let quick: &[&str] = if self.kills() {
             &[]
         } else {
@@ -66,7 +66,7 @@ impl Point {
     }
 }
 
-/// The service under strace, as a process of our own all the same (`-D`).
+/// The service is a child of this process, and strace is detached from it (`-D`).
 pub(crate) fn traced(ogene: &Installation, calls: &str, more: &[&str]) -> Command {
     let served = ogene.command(&["serve"]);
     let mut command = Command::new("strace");
@@ -81,7 +81,7 @@ pub(crate) fn traced(ogene: &Installation, calls: &str, more: &[&str]) -> Comman
     command
 }
 
-/// The service, whose calls are written down.
+/// Returns the command of the service with a record of its calls.
 pub(crate) fn recorded(ogene: &Installation) -> Command {
     traced(ogene, &CALLS.join(","), &["--seccomp-bpf"])
 }
@@ -90,8 +90,8 @@ fn trace(ogene: &Installation) -> String {
     fs::read_to_string(ogene.path().join(TRACE)).unwrap_or_default()
 }
 
-/// All points of a life that was recorded. strace counts the calls of each thread, so that there are as many
-/// of each kind as the busiest thread made.
+/// Returns all points of a recorded run. strace counts the calls of each thread, so there are as
+/// many of each kind as the busiest thread made.
 pub(crate) fn all(ogene: &Installation) -> Vec<Point> {
     let mut made: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     let trace = trace(ogene);
@@ -112,7 +112,7 @@ pub(crate) fn all(ogene: &Installation) -> Vec<Point> {
             points.push(Point(format!("{call}:signal=SIGKILL:when={when}")));
             if call != NEVER_FAILS {
                 points.push(Point(format!("{call}:error=EIO:when={when}")));
-                // A full disk stays so for a while.
+                // A full disk stays full for a while.
                 let until = when + 2;
                 points.push(Point(format!("{call}:error=ENOSPC:when={when}..{until}")));
             }
@@ -121,7 +121,7 @@ pub(crate) fn all(ogene: &Installation) -> Vec<Point> {
     points
 }
 
-/// So many of them, by chance of this seed.
+/// Returns so many random points for this seed.
 pub(crate) fn sample(mut points: Vec<Point>, count: usize, seed: u64) -> Vec<Point> {
     let chance = |point: &Point| {
         let mut hasher = DefaultHasher::new();

@@ -1,4 +1,4 @@
-//! A customer with much credit, and a service to which something happens while it sends.
+//! A customer with much credit, and a service with a fault while the customer sends.
 
 use super::daemon::Daemon;
 use super::invariants;
@@ -10,7 +10,8 @@ use crate::installation::Installation;
 use std::mem;
 use std::process::{Command, ExitStatus};
 
-/// Most sends until something has to have happened: more than fill the write-ahead log.
+/// Maximum number of sends before the fault must have happened. They more than fill the write-ahead
+/// log.
 const MANY: u64 = 1_000;
 /// All credit of the customer, in kobo.
 const CREDITED: i64 = 9_030_000;
@@ -23,7 +24,7 @@ const CREDIT: [&str; 6] = [
     "90000",
 ];
 
-/// A kept installation with much credit, what is around it, and a service to which something will happen.
+/// A kept installation with much credit, its peers, and a service with a fault.
 pub(crate) struct Scene {
     pub(crate) kept: Kept,
     pub(crate) ogene: Installation,
@@ -38,7 +39,7 @@ impl Scene {
         Self::with("", serve)
     }
 
-    /// With more said of the carrier.
+    /// Adds keys to the section of the carrier.
     pub(crate) fn with(more: &str, serve: impl FnOnce(&Installation) -> Command) -> Self {
         let kept = Kept::embedded();
         let (ogene, _) = kept.copy();
@@ -58,12 +59,12 @@ impl Scene {
         }
     }
 
-    /// Sends to two who have not been sent to, of whom one is reached; gives what came of it.
+    /// Sends to two new recipients, one of whom is reached. Returns the result.
     pub(crate) fn send(&mut self) -> Attempt {
         self.send_as(|sending| sending)
     }
 
-    /// The same, in another way.
+    /// Sends the same in another way.
     pub(crate) fn send_as(&mut self, way: impl FnOnce(Sending) -> Sending) -> Attempt {
         let place = self.workload.sendings.len() as u64;
         assert!(place < MANY, "nothing has befallen the disk");
@@ -74,7 +75,8 @@ impl Scene {
         attempt
     }
 
-    /// The service once more, after one that has ended or was killed; gives how that ended, and what it said.
+    /// Starts the service again after one that has ended or was killed. Returns the end and the log
+    /// of that one.
     pub(crate) fn serve_again(&mut self) -> (ExitStatus, String) {
         wait_until("it has ended", || self.service.has_ended());
         let service = Daemon::start(self.ogene.command(&["serve"]));
@@ -83,7 +85,7 @@ impl Scene {
         mem::replace(&mut self.service, service).end()
     }
 
-    /// Sends everything once more, waits until all has come to rest, and judges it.
+    /// Sends all messages once more, waits until nothing is in flight, and judges the invariants.
     pub(crate) fn judge(mut self) {
         let entries = invariants::statement(&self.ogene, &self.kept.customer);
         assert!(self.workload.is_recent(), "the machine is fast enough");

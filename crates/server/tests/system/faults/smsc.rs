@@ -1,5 +1,5 @@
-//! Faults that an SMSC shows for a while, judged as the kill points are: `it/faults.rs` looks at metrics
-//! and doubt.
+//! Faults of an SMSC for a while, judged as the kill points are. `it/faults.rs` checks metrics and
+//! doubt.
 
 use super::scene::Scene;
 use super::trial::well;
@@ -9,18 +9,19 @@ use smpp::simulator::{Delay, Fault, Quirk, Script};
 use std::time::Duration;
 
 const SENDS: usize = 30;
-/// So that a response is missed soon.
+/// A short timeout, so that a response is missed soon.
 const IMPATIENT: &str = "response_timeout = \"1s\"\nenquire_link = \"2s\"";
 
-/// A carrier that does wrong until so many submits have come, and is well then.
+/// The service survives a carrier with this fault until so many submits. The carrier is healthy
+/// afterwards.
 fn is_survived(wrong: Script, well_after: u64) {
     let mut scene = Scene::with(IMPATIENT, |ogene| ogene.command(&["serve"]));
     scene.stage.smsc.set_script(wrong);
     let mut is_well = false;
     for _ in 0..SENDS {
         assert!(matches!(scene.send(), Attempt::Accepted { .. }));
-        // A copy of a page goes out a second later: it must find a carrier that is well, however
-        // slow the machine is. A page that is lost twice has no outcome.
+        // A copy of a page is submitted a second later, and must find a healthy carrier even on a
+        // slow machine. A page that is lost twice has no outcome.
         if !is_well && scene.stage.smsc.stats().submits >= well_after {
             scene.stage.smsc.set_script(well());
             is_well = true;
@@ -65,14 +66,14 @@ fn a_connection_that_fails_leaves_the_invariants() {
     }
 }
 
-/// Which page of a copy a receipt is about that comes before the response, only the response says.
+/// If a receipt comes before the response, only the response names the page of a copy.
 #[test]
 fn early_receipts_of_long_resent_messages_keep_the_invariants() {
     let mut scene = Scene::with(IMPATIENT, |ogene| ogene.command(&["serve"]));
     let mut silent = well();
     silent.faults = vec![(1, Fault::Silence)];
     scene.stage.smsc.set_script(silent);
-    // Their pages are no more than may be in doubt at once.
+    // Their pages are at most as many as may be in doubt at once.
     for _ in 0..7 {
         assert!(matches!(
             scene.send_as(Sending::long),

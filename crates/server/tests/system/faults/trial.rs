@@ -1,4 +1,4 @@
-//! One point after the other: what befalls the service, what it is after that, and whether all is well.
+//! One point after the other: the fault, the restart, and the judgement.
 
 use super::daemon::Daemon;
 use super::invariants;
@@ -17,20 +17,21 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 
-/// How long outcomes are waited for before the service is asked to end.
+/// Time in which outcomes must arrive before the service is asked to end.
 const FIRST_TIMEOUT: Duration = Duration::from_secs(3);
 const LONG_TIMEOUT: Duration = Duration::from_mins(1);
-/// Points tried at once: the services mostly wait, on PostgreSQL until a dead node is buried.
+/// Number of points that run at once. The services mostly wait, on PostgreSQL until a dead node is
+/// removed.
 const EMBEDDED_AT_ONCE: usize = 8;
 const SERVED_AT_ONCE: usize = 12;
-/// How often a point is tried while the machine is too slow.
+/// Maximum number of attempts at a point while the machine is too slow.
 const TRIES: usize = 3;
-/// Binds, and the window of each: so many may be in doubt after one fault.
+/// Binds and the window of each, which bound the pages in doubt after one fault.
 pub(crate) const BINDS: usize = 2;
 const WINDOW: usize = 10;
 pub(crate) const IN_DOUBT_LIMIT: usize = 15;
 
-/// A carrier that is well.
+/// Returns a healthy carrier.
 pub(crate) fn well() -> Script {
     let fate = |last: u64, fate| Rule {
         suffix: last.to_string(),
@@ -64,7 +65,7 @@ impl Stage {
         Self::with(ogene, "")
     }
 
-    /// With more said of the carrier.
+    /// Adds keys to the section of the carrier.
     pub(crate) fn with(ogene: &Installation, more: &str) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -96,7 +97,7 @@ impl Stage {
         numbers.iter().all(|number| calls.contains_key(number))
     }
 
-    /// Waits until everybody was told of who is to be, and says who was not.
+    /// Waits until all expected callbacks have arrived, and returns the missing ones.
     pub(crate) fn wait_until_told(
         &self,
         workload: &Workload,
@@ -136,8 +137,9 @@ impl Stage {
         untold
     }
 
-    /// Who is refused, and was in doubt, waits for the receipt of the first copy, since the second says nothing of it.
-    /// Here it comes: under an id that nobody knows, as its response was lost.
+    /// A refused recipient that was in doubt waits for the receipt of the first copy, since the
+    /// refusal of the second is no outcome. This receipt has an unknown id, as its response was
+    /// lost.
     fn tell_of_refused(&self, numbers: &[u64]) {
         let calls = self.receiver.calls();
         let left = |received: &&Received| {
@@ -161,8 +163,8 @@ impl Stage {
     }
 }
 
-/// The workload runs until it is done or the service is gone; then the service is asked to end, unless the fault is
-/// fatal. Without a point nothing befalls it, and its calls are written down.
+/// Runs the workload until it is done or the service has ended. The service is then asked to end,
+/// unless the fault is fatal. Without a point there is no fault, and the calls are recorded.
 fn live(
     kept: &Kept,
     ogene: &Installation,
@@ -204,7 +206,7 @@ fn live(
     (workload, life)
 }
 
-/// How a service lived and ended.
+/// The run and the end of a service.
 #[derive(Debug)]
 pub(crate) struct Life {
     pub(crate) listened: bool,
@@ -213,7 +215,8 @@ pub(crate) struct Life {
     pub(crate) log: String,
 }
 
-/// Tries one point; gives whether it was reached. Nothing, where the machine was too slow to tell anything.
+/// Tries one point. Returns `true` if it was reached, or `None` if the machine was too slow for a
+/// result.
 fn attempt(kept: &Kept, point: &Point) -> Option<bool> {
     let (ogene, _database) = kept.copy();
     let stage = Stage::set(&ogene);
@@ -246,7 +249,7 @@ fn attempt(kept: &Kept, point: &Point) -> Option<bool> {
     Some(reached)
 }
 
-/// Ends a service in order; what it leaves is sound.
+/// Ends a service in order, and checks that its database is sound.
 pub(crate) fn end_well(mut service: Daemon, ogene: &Installation) {
     service.terminate();
     assert_eq!(service.end().0.code(), Some(0));
@@ -254,13 +257,13 @@ pub(crate) fn end_well(mut service: Daemon, ogene: &Installation) {
     assert_eq!(verified["violations"], serde_json::json!([]));
 }
 
-/// Tries it until the machine is fast enough, a few times; gives nothing where it never was.
+/// Tries a point several times, until the machine is fast enough. Returns `None` if it never was.
 fn persist(kept: &Kept, point: &Point) -> Option<bool> {
     let mut tries = (0..TRIES).filter_map(|_| attempt(kept, point));
     tries.next()
 }
 
-/// The points of an undisturbed life.
+/// Returns the points of an undisturbed run.
 fn record(kept: &Kept) -> Vec<Point> {
     let (ogene, _database) = kept.copy();
     let stage = Stage::set(&ogene);
@@ -288,12 +291,13 @@ fn chosen(kept: &Kept, count: usize) -> (Vec<Point>, usize) {
     };
     let seed = u64::from(std::process::id());
     println!("{count} of {} points, from seed {seed}", points.len());
-    // No two lives make just the same calls: others are tried in place of those that are not reached.
+    // No two runs make exactly the same calls, so more points are tried in place of unreached ones.
     (points::sample(points, 2 * count, seed), count)
 }
 
-/// Tries points, some at a time: as many as are to be reached, and another for each that was not, or could not be judged.
-/// Fails with those at which something was wrong, and where nine in ten were not reached: then little was shown.
+/// Tries several points at once: as many as must be reached, and another for each that was not
+/// reached or not judged. Fails with the points at which an invariant was violated, and if less
+/// than nine in ten were reached.
 pub(crate) fn run(kept: &Kept, count: usize) {
     let began = Instant::now();
     let (points, wanted) = chosen(kept, count);

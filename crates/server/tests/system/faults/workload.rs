@@ -1,4 +1,5 @@
-//! The reference workload: credit, sends, receipts, refunds and callbacks, by a customer who notes what it was told.
+//! The reference workload: credit, sends, receipts, refunds and callbacks. Its customer records all
+//! answers.
 
 use super::daemon::Daemon;
 use crate::customer::{Answer, Client, Customer};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// The place of a send that is made twice at once.
 const TWICE: usize = 1;
-/// How long a send is surely known as made before.
+/// Time in which a repeated send is surely refused as a duplicate.
 const KNOWN: Duration = Duration::from_secs(50);
 /// The price of a page in kobo, with a refund and without.
 const REFUNDING: i64 = 600;
@@ -23,12 +24,12 @@ const CREDITED: i64 = 40_000;
 /// Sends, most of them to a single recipient.
 const SENDS: u64 = 38;
 
-/// The last digit of a number tells what becomes of it.
+/// The last digit of a number determines its outcome.
 pub(crate) const REACHED: u64 = 1;
 pub(crate) const UNREACHED: u64 = 2;
 pub(crate) const REFUSED: u64 = 3;
 
-/// A send that is made, and made again.
+/// A send that is made and repeated.
 #[derive(Debug)]
 pub(crate) struct Sending {
     text: String,
@@ -53,7 +54,7 @@ pub(crate) struct Sending {
 pub(crate) enum Attempt {
     /// 200 with this cost in kobo.
     Accepted { cost: i64 },
-    /// 200 with this cost, as it was answered before under the same key.
+    /// 200 with this cost, replayed for the same key.
     Replayed { cost: i64 },
     /// API-2012.
     Duplicate,
@@ -61,7 +62,7 @@ pub(crate) enum Attempt {
     TooDear,
     /// API-5003, or API-2018 while an earlier attempt is handled.
     Unavailable,
-    /// No answer, or that the outcome is not known: then, too, it is found when it is sent again.
+    /// No answer, or an unknown outcome. The repeated send shows the outcome.
     Silence,
 }
 
@@ -83,7 +84,7 @@ impl Sending {
         }
     }
 
-    /// With a text of two pages.
+    /// The text has two pages.
     pub(crate) fn long(self) -> Self {
         let more = " and with us all is as well as can be;".repeat(5);
         Self {
@@ -126,7 +127,7 @@ impl Sending {
         }
     }
 
-    /// Tries to send it.
+    /// Tries to send.
     pub(crate) fn attempt(&mut self, client: &mut Client, callback_url: &str) {
         let to: Vec<String> = self.numbers.iter().map(u64::to_string).collect();
         let mut fields =
@@ -170,7 +171,7 @@ impl Sending {
         }
     }
 
-    /// The status of each recipient, as far as the report of the message can be had.
+    /// Returns the status of each recipient, if the report of the message can be read.
     pub(crate) fn report(&self, client: &mut Client) -> Option<Report> {
         let message = self.message.as_ref()?;
         let base = self.base();
@@ -205,7 +206,7 @@ pub(crate) struct Report {
 /// The requests of the customer and their answers.
 pub(crate) struct Workload {
     pub(crate) sendings: Vec<Sending>,
-    /// Balances in kobo, as they were seen.
+    /// Balances in kobo, in the order of reading.
     pub(crate) balances: Vec<i64>,
     /// Outcomes that were reported before the end.
     pub(crate) outcomes: HashMap<u64, String>,
@@ -249,7 +250,7 @@ impl Workload {
         Self::of(keyed.collect(), CREDITED)
     }
 
-    /// Other sends, of a customer who has had that much.
+    /// Returns other sends, of a customer who already has this credit.
     pub(crate) fn of(sendings: Vec<Sending>, credited: i64) -> Self {
         Self {
             sendings,
@@ -260,7 +261,7 @@ impl Workload {
         }
     }
 
-    /// Sends everything, and some of it twice.
+    /// Makes all sends, and some of them twice.
     pub(crate) fn send(&mut self, client: &mut Client, callback_url: &str) {
         for place in 0..self.sendings.len() {
             self.sendings[place].attempt(client, callback_url);
@@ -276,7 +277,7 @@ impl Workload {
         self.began.elapsed() < KNOWN
     }
 
-    /// Sends everything once more.
+    /// Makes all sends once more.
     pub(crate) fn send_again(&mut self, client: &mut Client, callback_url: &str) {
         for sending in &mut self.sendings {
             sending.attempt(client, callback_url);
@@ -293,7 +294,7 @@ impl Workload {
         }
     }
 
-    /// Notes the outcomes that are there.
+    /// Records the current outcomes.
     pub(crate) fn read_reports(&mut self, client: &mut Client) {
         for sending in &self.sendings {
             let report = sending.report(client);
@@ -317,7 +318,7 @@ pub(crate) fn is_final(status: &str) -> bool {
     status != "sent awaiting status"
 }
 
-/// Begins to credit, as an operator does beside the service.
+/// Starts a credit by an operator while the service runs.
 pub(crate) fn credit(ogene: &Installation, customer: &Customer) -> Child {
     let mut command = ogene.command(&["wallet", "credit", "--amount", MORE]);
     command.args(["--reference", "bank-2", "--account", &customer.account]);
@@ -325,7 +326,7 @@ pub(crate) fn credit(ogene: &Installation, customer: &Customer) -> Child {
     command.spawn().expect("it starts")
 }
 
-/// Credits, unless it was done before.
+/// Adds the credit, unless it was added before.
 pub(crate) fn credit_again(ogene: &Installation, customer: &Customer) -> Value {
     let credit = [
         "wallet",
@@ -338,7 +339,7 @@ pub(crate) fn credit_again(ogene: &Installation, customer: &Customer) -> Value {
     ogene.json(&[&credit[..], &["--account", &customer.account]].concat())
 }
 
-/// Returns `true` if the service still works for the customer.
+/// Returns `true` if the service still answers the customer.
 pub(crate) fn lives(service: &mut Daemon) -> bool {
     service.address.is_some() && !service.has_ended()
 }

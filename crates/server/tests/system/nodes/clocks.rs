@@ -5,10 +5,10 @@ use crate::customer::wait_until;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long the same text to the same recipients is refused, and how much sooner it may be accepted again.
+/// Length of the duplicate window, and the time by which it may end early.
 const WINDOW: Duration = Duration::from_mins(1);
 const EARLY: Duration = Duration::from_secs(1);
-/// How often it is tried.
+/// Interval of attempts.
 const PACE: Duration = Duration::from_millis(100);
 
 /// Returns the node's answer to a send to that number.
@@ -36,7 +36,7 @@ fn skewed_node_clocks_change_no_window_and_lose_no_receipt() {
             assert_eq!(send(&cluster, node, number), 409, "{}", node.address);
         }
     }
-    // Each is tried by the node after the one that has armed it.
+    // Each window is tried by the node after the one that opened it.
     let others = cluster.nodes.iter().cycle().skip(1);
     let mut closed: Vec<(u64, &Node)> = armed.iter().map(|one| one.0).zip(others).collect();
     while !closed.is_empty() {

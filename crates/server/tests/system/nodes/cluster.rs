@@ -25,8 +25,8 @@ pub(crate) const CREDIT: i64 = 9_000_000;
 pub(crate) const PRICE: i64 = 6;
 /// The last digit of numbers that are never reached.
 pub(crate) const UNREACHABLE: u64 = 7;
-/// How soon the other nodes have to have taken over. It takes them some 5 s, which the tests print; a busy machine
-/// may need more.
+/// Time in which the other nodes must have taken over. It takes them some 5 s, which the tests
+/// print. A busy machine may need more.
 pub(crate) const SOON: Duration = Duration::from_secs(20);
 
 pub(crate) struct Node {
@@ -34,7 +34,7 @@ pub(crate) struct Node {
     pub(crate) address: String,
 }
 
-/// Locks somebody else holds, until they are dropped.
+/// Locks of another session, held until they are dropped.
 pub(crate) struct Held(Child);
 
 impl Drop for Held {
@@ -48,7 +48,7 @@ impl Drop for Held {
 pub(crate) enum Server {
     /// One PostgreSQL.
     Single(Postgres),
-    /// Two under Patroni, behind `HAProxy`.
+    /// Two servers under Patroni, behind `HAProxy`.
     Replicated(Replicated),
 }
 
@@ -61,7 +61,7 @@ impl Server {
         }
     }
 
-    /// Runs an action of the script that controls it.
+    /// Runs an action of its control script.
     pub(crate) fn act(&self, action: &str) {
         match self {
             Self::Single(server) => server.act(action),
@@ -85,7 +85,7 @@ impl Server {
     }
 }
 
-/// The processes of a test; the nodes end first.
+/// The processes of a test. The nodes are dropped first.
 pub(crate) struct Cluster {
     pub(crate) nodes: Vec<Node>,
     pub(crate) customer: Customer,
@@ -96,7 +96,7 @@ pub(crate) struct Cluster {
     pub(crate) server: Server,
 }
 
-/// Answers after some time, and sends receipts some 50 ms later.
+/// A simulator that answers after some time, and sends receipts some 50 ms later.
 pub(crate) fn script() -> Script {
     let millis = |from, to| Delay {
         from: Duration::from_millis(from),
@@ -123,7 +123,7 @@ impl Cluster {
         cluster
     }
 
-    /// Starts two of them.
+    /// Starts two of the three nodes.
     pub(crate) fn start_but_one() -> Self {
         let mut cluster = Self::without_nodes(script(), BINDS);
         cluster.join();
@@ -135,7 +135,7 @@ impl Cluster {
         Self::on(Server::Single(Postgres::start(&[])), script, binds)
     }
 
-    /// A carrier and a customer on a server, and no node yet.
+    /// Makes a carrier and a customer on a server, without a node.
     pub(crate) fn on(server: Server, script: Script, binds: usize) -> Self {
         let runtime = Runtime::new().expect("a runtime");
         let smsc = runtime.block_on(Smsc::start(script)).expect("started");
@@ -161,13 +161,14 @@ impl Cluster {
         }
     }
 
-    /// One more node.
+    /// Starts one more node.
     pub(crate) fn join(&mut self) {
         let (process, address) = Process::serve(self.ogene.command(&["serve"]));
         self.nodes.push(Node { process, address });
     }
 
-    /// One more node, on a machine whose clock is set wrong by so much, as libfaketime has it (`+3h`).
+    /// Starts one more node on a machine whose clock is wrong by this time, in the form of
+    /// libfaketime (`+3h`).
     pub(crate) fn join_by_clock(&mut self, offset: &str) {
         let mut command = self.ogene.command(&["serve"]);
         command
@@ -178,7 +179,7 @@ impl Cluster {
         self.nodes.push(Node { process, address });
     }
 
-    /// One more node, which reaches the server by another way.
+    /// Starts one more node, which reaches the server by another way.
     pub(crate) fn join_by(&mut self, database_url: &str) {
         let mut command = self.ogene.command(&["serve"]);
         command.env("OGENE_DATABASE_URL", database_url);
@@ -194,7 +195,7 @@ impl Cluster {
         sql(&self.server.url(), text)
     }
 
-    /// Takes the locks of that statement, and keeps them. The caller checks that they are taken.
+    /// Takes the locks of a statement and keeps them. The caller checks that they are taken.
     pub(crate) fn hold(&self, locks: &str) -> Held {
         let url = self.server.url();
         let mut psql = Command::new("psql");
@@ -208,7 +209,7 @@ impl Cluster {
         Held(psql)
     }
 
-    /// Returns `true` if the other nodes take it to be alive.
+    /// Returns `true` if the other nodes count it as alive.
     pub(crate) fn knows(&self, node: &Node) -> bool {
         let id = node.process.id();
         let count = self.sql(&format!(
@@ -217,7 +218,7 @@ impl Cluster {
         count.trim() == "1"
     }
 
-    /// How many connections each process holds.
+    /// Returns the number of connections that each process holds.
     pub(crate) fn binds(&self) -> BTreeMap<u32, usize> {
         let rows = self.sql(
             "select regexp_replace(name, '.*:', ''), count(*) from binds join nodes using (node) group by 1",
@@ -248,8 +249,8 @@ impl Cluster {
         });
     }
 
-    /// Waits until all connections are held by the nodes that are here; `hanging` are those of a node that
-    /// stands still. Gives how long it took since then.
+    /// Waits until the running nodes hold all connections. `hanging` are those of a stopped node.
+    /// Returns the time since then.
     pub(crate) fn wait_for_binds(&self, since: Instant, hanging: usize) -> Duration {
         wait_until("the living nodes have all connections", || {
             self.has_even_binds() && self.smsc.bound(SYSTEM_ID) == BINDS + hanging

@@ -6,7 +6,7 @@ use super::load::Load;
 use crate::customer::wait_until;
 use std::time::{Duration, Instant};
 
-/// In which each is tried some times: the revision sixteen times, the others four.
+/// Time in which each statement is tried several times: the revision sixteen times, the others four.
 const SOME_TRIES: Duration = Duration::from_secs(4);
 
 #[test]

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// How long a failover may take: Patroni replaces a lost primary after its `ttl` of 20 s.
+/// Maximum duration of a failover: Patroni replaces a lost primary after its `ttl` of 20 s.
 const FAILOVER_TIMEOUT: Duration = Duration::from_mins(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -43,7 +43,7 @@ impl Replicated {
         run("primary", self.path())
     }
 
-    /// Waits until `HAProxy` leads to another primary, by asking as a client does.
+    /// Waits until `HAProxy` leads to another primary, as a client sees it.
     fn wait_for_another(&self, data: &str) {
         let end = Instant::now() + FAILOVER_TIMEOUT;
         while self.primary_data().is_none_or(|now| now == data) {
@@ -52,7 +52,7 @@ impl Replicated {
         }
     }
 
-    /// The data directory of the server that takes writes, if there is one.
+    /// Returns the data directory of the primary, if there is one.
     fn primary_data(&self) -> Option<String> {
         let query = "select current_setting('data_directory') where not pg_is_in_recovery()";
         let output = Command::new("psql")
@@ -74,7 +74,7 @@ impl Drop for Replicated {
     }
 }
 
-/// Runs the script that controls them; gives what it prints.
+/// Runs their control script. Returns its output.
 fn run(action: &str, directory: &Path) -> String {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/ha/cluster");
     let mut command = Command::new(script);
@@ -93,7 +93,7 @@ fn replicated(cluster: &Cluster) -> &Replicated {
     }
 }
 
-/// Fails over under load; gives how long each node took to accept a message from the new primary on.
+/// Fails over under load. Returns the time until each node accepted a message on the new primary.
 fn fail_over(cluster: &Cluster, load: &Load, action: &str) -> Vec<Duration> {
     let servers = replicated(cluster);
     let data = servers.primary_data().expect("a primary");

@@ -7,29 +7,30 @@ use crate::receiver::Calls;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 
-/// How often things may be done again.
+/// Maximum numbers of repetitions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Again {
-    /// Recipients that were sent to once more.
+    /// Recipients that were submitted twice.
     copies: usize,
-    /// Callbacks that were made once more.
+    /// Callbacks that were made twice.
     callbacks: usize,
 }
 
 impl Again {
-    /// Nothing.
+    /// No repetition.
     pub(crate) const NOTHING: Self = Self {
         copies: 0,
         callbacks: 0,
     };
-    /// The most recipients in doubt: one and a half of all windows.
+    /// The maximum of recipients in doubt: one and a half of all windows.
     pub(crate) const IN_DOUBT: Self = Self {
         copies: BINDS * WINDOW * 3 / 2,
         callbacks: BINDS * WINDOW * 3 / 2,
     };
 }
 
-/// Everything that was accepted was sent, settled, charged and told of once, but for what may be done again.
+/// Checks that each accepted message was sent, settled, charged and called back once, with the
+/// allowed repetitions.
 pub(crate) fn judge(cluster: &Cluster, accepted: &[Message], again: Again) {
     let numbers: Vec<u64> = accepted
         .iter()
@@ -83,7 +84,7 @@ fn sent(cluster: &Cluster, numbers: &[u64], again: Again) {
     assert!(copies <= again.copies, "{copies} copies were sent");
 }
 
-/// The recipients of each message. Where its answer was lost, its callbacks tell its id.
+/// Returns the recipients of each message. If its answer was lost, its callbacks name its id.
 fn messages(accepted: &[Message], calls: &HashMap<u64, Calls>) -> BTreeMap<String, Vec<u64>> {
     let mut messages = BTreeMap::new();
     for message in accepted {
@@ -99,7 +100,7 @@ fn messages(accepted: &[Message], calls: &HashMap<u64, Calls>) -> BTreeMap<Strin
     messages
 }
 
-/// Every recipient has its outcome, by the reports of all nodes.
+/// Every recipient has its outcome, in the reports of all nodes.
 fn settled(cluster: &Cluster, messages: &BTreeMap<String, Vec<u64>>) {
     let mut clients: Vec<_> = cluster
         .nodes
@@ -121,7 +122,7 @@ fn settled(cluster: &Cluster, messages: &BTreeMap<String, Vec<u64>>) {
     }
 }
 
-/// Each message was charged once, and whoever could not be reached was refunded once.
+/// Each message was charged once, and each unreached recipient was refunded once.
 fn charged(cluster: &Cluster, messages: &BTreeMap<String, Vec<u64>>) {
     let account = &cluster.customer.account;
     let entries = cluster

@@ -7,11 +7,11 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
-/// Requests at once with one key.
+/// Concurrent requests with one key.
 const REQUESTS: usize = 50;
 const NUMBER: u64 = 2_348_031_000_000;
 
-/// Repeats a request until it has an answer, on another node where one does not answer.
+/// Repeats a request until it has an answer, and changes the node if one does not answer.
 fn ask_until_answered(clients: &mut [Client], first: usize, round: u64) -> Answer {
     let body =
         json!({"from": "AdaFoods", "to": (NUMBER + round).to_string(), "body": "Your order"});
@@ -24,7 +24,7 @@ fn ask_until_answered(clients: &mut [Client], first: usize, round: u64) -> Answe
                 let code = answer.body["code"].as_str().unwrap_or_default();
                 assert!(["API-2018", "API-5003"].contains(&code), "{}", answer.body);
             }
-            // The node is gone.
+            // The node has ended.
             Err(_) => {}
         }
         thread::park_timeout(Duration::from_millis(20));
@@ -32,7 +32,7 @@ fn ask_until_answered(clients: &mut [Client], first: usize, round: u64) -> Answe
     unreachable!("the nodes that live answer")
 }
 
-/// Returns the message that all requests of a round are answered with.
+/// Returns the message of all answers of a round.
 fn round(cluster: &Cluster, round: u64, kills: bool) -> String {
     let begin = &Barrier::new(REQUESTS + 1);
     let clients = || {

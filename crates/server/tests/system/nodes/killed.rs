@@ -1,4 +1,4 @@
-//! A node that is killed: the others take over what it had.
+//! A node that is killed: the others take over its work.
 
 use super::cluster::{Cluster, SOON};
 use super::judgement::{Again, judge};
@@ -26,7 +26,7 @@ fn takeover_of_a_killed_node_loses_and_double_charges_nothing() {
 
 #[test]
 fn who_takes_over_goes_on_beating_however_long_it_takes() {
-    /// A node without a beat for so long stops sending, and is buried by the others.
+    /// A node without a heartbeat for this time stops sending, and the others remove it.
     const LONG: Duration = Duration::from_secs(9);
     testkit::needs!(PostgresPrograms);
     let mut cluster = Cluster::start();

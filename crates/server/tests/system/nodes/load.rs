@@ -1,5 +1,5 @@
-//! Senders that do not give up: they take what one node does not accept to another, so that in the end it is
-//! known exactly what was accepted.
+//! Senders that repeat a request on another node if one does not accept it. So all accepted
+//! messages are known at the end.
 
 use super::cluster::{Cluster, Node, SOON};
 use crate::customer::{Answer, Client, wait_until};
@@ -16,23 +16,23 @@ const SINGLES_FROM: u64 = 2_348_061_000_000;
 const CAMPAIGN: u64 = 1_500;
 const REQUEST: u64 = 500;
 const SENDERS: usize = 4;
-/// Between two sends of a sender, and before a node is tried after another has failed.
+/// Pauses between two sends of a sender, and before another node is tried.
 const PACE: Duration = Duration::from_millis(15);
-/// How long one send may take over all nodes.
+/// Maximum duration of one send over all nodes.
 const LONGEST: Duration = Duration::from_mins(1);
-/// How many submits there are when the load is on.
+/// Number of submits after which the load is steady.
 const SUBMITS: u64 = 400;
 
-/// A request that was accepted: its recipients, and its message, unless the answer was lost.
+/// An accepted request: its recipients, and its message unless the answer was lost.
 pub(crate) struct Message {
     pub(crate) id: Option<String>,
     pub(crate) numbers: Vec<u64>,
 }
 
-/// The answers that the senders got.
+/// The answers to the senders.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// How often each node answered 503.
+    /// The number of 503 answers of each node.
     unavailable: HashMap<String, usize>,
     /// Faults: other answers, missing `Retry-After`, and requests without an answer in time.
     odd: Vec<String>,
@@ -43,7 +43,7 @@ struct Shared {
     token: String,
     callback_url: String,
     patience: Duration,
-    /// `true` if a node may keep a request for longer than that.
+    /// `true` if a node may hold a request for longer than this.
     may_hang: bool,
     next: AtomicU64,
     stop: AtomicBool,
@@ -69,7 +69,8 @@ impl Load {
         Self::begin(cluster, SOON, false)
     }
 
-    /// The same where a node may stand still: what it keeps for longer is taken to another.
+    /// Does the same while a node may be stopped. A request that it holds for longer is sent to
+    /// another one.
     pub(crate) fn start_impatient(cluster: &Cluster, patience: Duration) -> Self {
         Self::begin(cluster, patience, true)
     }
@@ -104,13 +105,13 @@ impl Load {
         addresses.push(node.address.clone());
     }
 
-    /// How often a node answered 503 so far.
+    /// Returns the number of 503 answers of a node so far.
     pub(crate) fn unavailable(&self, node: &Node) -> usize {
         let seen = self.shared.seen();
         seen.unavailable.get(&node.address).copied().unwrap_or(0)
     }
 
-    /// Waits until this very node accepts a message; gives how long it took since then.
+    /// Waits until this node accepts a message. Returns the time since then.
     pub(crate) fn wait_until_accepted(&self, node: &Node, since: Instant) -> Duration {
         let mut sender = Sender::new(&self.shared, 0);
         sender.accept_by(
@@ -120,7 +121,8 @@ impl Load {
         since.elapsed()
     }
 
-    /// Ends the senders; gives what was accepted. Answers other than 2xx, 409 and 503 fail the test.
+    /// Ends the senders. Returns the accepted requests. Answers other than 2xx, 409 and 503 fail
+    /// the test.
     pub(crate) fn finish(mut self) -> Vec<Message> {
         self.shared.stop.store(true, Ordering::Relaxed);
         for sender in self.senders.drain(..) {
@@ -177,7 +179,7 @@ impl Sender {
         self.accept_by(&addresses, numbers);
     }
 
-    /// Takes one request from node to node until one accepts it. A duplicate was accepted before.
+    /// Sends one request to node after node until one accepts it. A duplicate was accepted before.
     fn accept_by(&mut self, addresses: &[String], numbers: Vec<u64>) {
         let end = Instant::now() + LONGEST;
         loop {

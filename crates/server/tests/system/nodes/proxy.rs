@@ -1,4 +1,4 @@
-//! A proxy between one node and PostgreSQL that fails as networks do.
+//! A proxy between one node and PostgreSQL, with the faults of networks.
 
 use std::path::{Path, PathBuf};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -8,13 +8,15 @@ use tokio::sync::watch;
 /// The state of the connections.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Line {
-    /// Carried.
+    /// Octets are passed on.
     Open,
-    /// Closed, and new ones too.
+    /// Connections are closed, and new ones too.
     Cut,
-    /// Octets are dropped silently. A connection that lost octets stays dead when the line opens again.
+    /// Octets are dropped silently. A connection that lost octets stays dead when the proxy passes
+    /// octets again.
     Hole,
-    /// Closed, and new ones once they were read from: a proxy that takes connections while none of its servers is up.
+    /// Connections are closed, and new ones after a first read. So does a proxy that accepts
+    /// connections while none of its servers runs.
     NoServer,
 }
 
@@ -24,7 +26,7 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// Carries connections to the server whose socket lies in a directory.
+    /// Passes connections on to the server whose socket is in a directory.
     pub(crate) async fn start(directory: &Path) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a port");
         let port = listener.local_addr().expect("an address").port();
@@ -42,7 +44,7 @@ impl Proxy {
         format!("{}?sslmode=disable", self.url_with_tls())
     }
 
-    /// The same without a word about TLS, so that the server is asked for it.
+    /// Does the same without TLS of its own, so that the server is asked for it.
     pub(crate) fn url_with_tls(&self) -> String {
         format!("postgres://ogene@127.0.0.1:{}/postgres", self.port)
     }

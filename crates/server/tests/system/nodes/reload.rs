@@ -1,4 +1,4 @@
-//! The configuration of nodes is read again while they run.
+//! The configuration of running nodes is reloaded.
 
 use super::cluster::{Cluster, SYSTEM_ID};
 use crate::customer::wait_until;
@@ -34,7 +34,8 @@ fn config_reload_reaches_every_node() {
     }
     assert_eq!(cluster.smsc.stats().binds, bound, "nothing is bound again");
 
-    // Fewer connections; and then another carrier in its place, whose connections are free for it.
+    // The carrier has fewer connections, and then another carrier replaces it and takes its
+    // connections.
     reload(&mut cluster, "binds = 3", "binds = 2");
     wait_until("it has two connections", || {
         cluster.smsc.bound(SYSTEM_ID) == 2

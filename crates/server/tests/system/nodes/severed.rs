@@ -1,4 +1,4 @@
-//! A node that PostgreSQL cannot be reached from, though from the others it can.
+//! A node that loses PostgreSQL while the others do not.
 
 use super::cluster::{Cluster, SOON};
 use super::judgement::{Again, judge};
@@ -7,13 +7,13 @@ use super::proxy::{Line, Proxy};
 use crate::customer::wait_until;
 use std::time::{Duration, Instant};
 
-/// How long the proxy is without a server: each source of log lines tries dozens of times.
+/// Time in which the proxy has no server. Each source of log lines retries dozens of times.
 const WITHOUT_SERVER: Duration = Duration::from_secs(10);
-/// Lines in the log of a node that loses its database: two for each source that is retried, and its connections to the
-/// carrier.
+/// Log lines of a node that loses its database: two for each retried operation, and its connections
+/// to the carrier.
 const MAX_LINES: usize = 60;
 
-/// Severs the last node until the others have taken over, and mends the line.
+/// Cuts the last node off until the others have taken over, and connects it again.
 fn sever(cluster: &mut Cluster, load: &Load, proxy: &Proxy, line: Line) {
     let severed = cluster.nodes.pop().expect("a node");
     let unavailable = load.unavailable(&severed);
@@ -85,6 +85,6 @@ fn a_proxy_without_a_database_causes_503_and_few_log_lines() {
     assert!(aside.is_empty(), "{aside:#?}");
     cluster.nodes.push(severed);
     cluster.wait_for_even_binds();
-    // A 500 among the answers fails here.
+    // A 500 among the answers fails the test here.
     judge(&cluster, &load.finish(), Again::IN_DOUBT);
 }

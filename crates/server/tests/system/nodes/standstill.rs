@@ -1,4 +1,4 @@
-//! A node that stands still until the others have buried it, and goes on.
+//! A node that is stopped (SIGSTOP) until the others have removed it, and continues.
 
 use super::cluster::{Cluster, SOON};
 use super::judgement::{Again, judge};
@@ -15,7 +15,7 @@ fn a_stalled_node_notices_its_removal_and_serves_again() {
     still.process.signal("STOP");
     let since = Instant::now();
     wait_until("the others bury it", || !cluster.knows(&still));
-    // Its own connection is open as long as it stands still.
+    // Its own connection stays open while it is stopped.
     let took = cluster.wait_for_binds(since, 1);
     println!("connections taken over after {took:?}");
     assert!(took < SOON, "{took:?}");

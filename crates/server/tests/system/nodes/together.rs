@@ -1,4 +1,4 @@
-//! Nodes among themselves, when nothing goes wrong.
+//! Healthy nodes together.
 
 use super::cluster::{BINDS, Cluster, Node, SOON, SYSTEM_ID, script};
 use super::judgement::{Again, judge};
@@ -95,7 +95,7 @@ fn a_revoked_token_is_refused_everywhere(cluster: &Cluster) {
     assert!(since.elapsed() < WITHIN, "{:?}", since.elapsed());
 }
 
-/// Three nodes of which one has the only connection; no receipt comes by itself.
+/// One of three nodes has the only connection, and no receipt arrives by itself.
 fn with_one_connection() -> (Cluster, Node) {
     let script = Script {
         rules: Vec::new(),
@@ -169,7 +169,8 @@ fn three_nodes_accept_submit_and_settle_one_message() {
     }
 }
 
-/// It came in on one node while another kept its response, and the commits missed each other.
+/// The receipt arrived on one node while another held its response, and the commits missed each
+/// other.
 #[test]
 fn a_parked_receipt_is_matched_while_other_sweeps_wait() {
     testkit::needs!(PostgresPrograms);
@@ -180,7 +181,7 @@ fn a_parked_receipt_is_matched_while_other_sweeps_wait() {
     wait_until("the carrier has taken it", || {
         cluster.sql("select count(*) from carrier_ids").trim() == "1"
     });
-    // Closed windows cannot be removed now.
+    // No duplicate window can be removed now.
     let _held = cluster.hold("lock table recent_sends in share row exclusive mode");
     wait_until("the sweeps of all nodes wait", || {
         let waiting = cluster.sql("select count(*) from pg_locks where not granted");
