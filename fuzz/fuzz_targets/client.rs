@@ -1,4 +1,4 @@
-//! `X-Forwarded-For` and ranges of addresses: nobody but trusted proxies is believed.
+//! `X-Forwarded-For` and ranges of addresses: only trusted proxies are believed.
 
 #![no_main]
 

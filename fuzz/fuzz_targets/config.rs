@@ -1,4 +1,4 @@
-//! Configurations: every one is read or its faults are named.
+//! Configurations: each is read, or its faults are named.
 
 #![no_main]
 
@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use server::config::Config;
 
 fuzz_target!(|text: &str| {
-    // Other files are named so, and might be any device.
+    // The configuration may name other files, and these might be any device.
     if text.contains("file") || text.contains("tls") {
         return;
     }

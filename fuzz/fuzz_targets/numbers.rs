@@ -1,4 +1,5 @@
-//! Numbers and lists of them: what is taken is taken again as it is stored, and nothing comes twice.
+//! Numbers and lists of them: an accepted number is accepted again in its stored form, and none
+//! appears twice.
 
 #![no_main]
 

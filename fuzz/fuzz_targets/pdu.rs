@@ -1,4 +1,4 @@
-//! Octets as any SMSC or client may send them. A PDU that is read and may be written is read back as the same.
+//! Octets from any SMSC or client. A PDU that is read and may be written is read back as the same.
 
 #![no_main]
 
@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use smpp::codec::{decode, encode};
 use smpp::{Frame, first_frame};
 
-/// A frame as we would write it, where SMPP allows it at all.
+/// A frame in our own form, if SMPP allows it.
 fn rewritten(frame: &Frame<'_>) -> Option<Vec<u8>> {
     let pdu = decode(frame.header.command, frame.body).ok()?;
     let mut octets = Vec::new();

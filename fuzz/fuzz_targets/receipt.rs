@@ -1,4 +1,4 @@
-//! Receipts in whatever dialect: the text of any `deliver_sm`, with any class, coding and parameters.
+//! Receipts in any dialect: the text of any `deliver_sm`, with any class, coding and parameters.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Octets as any client may send them to a server: however they are cut, the session answers the same.
+//! Octets from any client to a server: the session answers the same for any cut of them.
 
 #![no_main]
 
@@ -8,7 +8,7 @@ use smpp::codec::{Pdu, QueryRespFields};
 use smpp::server::{ServerEvent, ServerOptions, ServerSession};
 use tokio::time::Instant;
 
-/// The octets that a server writes which takes every request, when it reads so many octets at a time.
+/// Returns the octets of a server that accepts every request, and reads so many octets at a time.
 fn answers(octets: &[u8], at_a_time: usize, now: Instant) -> Vec<u8> {
     let mut session: ServerSession<()> = ServerSession::new(ServerOptions::default(), now);
     let mut input = FrameBuffer::new();

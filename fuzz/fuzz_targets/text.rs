@@ -1,4 +1,4 @@
-//! Texts as customers write them: what is billed is what is sent, and plain stays plain.
+//! Texts as customers write them: the charged text is the sent text, and plain text stays plain.
 
 #![no_main]
 
@@ -19,7 +19,7 @@ fuzz_target!(|body: &str| {
             assert_eq!(pages.len(), text.page_count());
             assert!(pages.iter().all(|page| page.len() <= 160));
         }
-        // A plain text is left as it is.
+        // A plain text does not change.
         if !unicode {
             let again = Text::prepare(text.as_str(), false);
             assert_eq!(again.as_ref().map(Text::as_str), Some(text.as_str()));

@@ -1,4 +1,4 @@
-//! Optional parameters from the wire: whatever is found comes back from the list of it.
+//! Optional parameters from the wire: each found one is in the list again.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! URLs to be called back at: what is taken has an origin, and nothing that is refused is taken for being private.
+//! URLs of callbacks: an accepted URL has an origin, and a private one is refused.
 
 #![no_main]
 

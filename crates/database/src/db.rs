@@ -20,7 +20,7 @@ use std::future::Future;
 use std::path::PathBuf;
 use tokio::time::timeout;
 
-/// Which database to open.
+/// The database to open.
 #[derive(Clone, Debug)]
 pub enum Target {
     /// An embedded database in this directory, made when it is not there.

@@ -16,7 +16,7 @@ pub(crate) fn id_bytes(id: &MessageId) -> &[u8] {
     id.0.as_bytes()
 }
 
-/// Returns the number under which a node is stored as the holder of something. Nobody is 0, since
+/// Returns the number under which a node is stored as a holder. No node is 0, since
 /// the column is part of keys.
 pub(crate) fn holder(node: Option<NodeId>) -> i64 {
     node.map_or(0, |node| node.0)

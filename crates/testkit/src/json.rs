@@ -1,4 +1,4 @@
-//! JSON as snapshots show it.
+//! JSON in the form of snapshots.
 
 /// Returns compact JSON with one value a line. Text before the first brace is kept, numbers keep their digits,
 /// and members keep their order, so that two different texts never look alike.

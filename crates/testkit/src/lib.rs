@@ -17,7 +17,7 @@ pub use need::{Need, is_left_out};
 pub use postgres::postgres_url;
 pub use schema::{Schema, sql};
 
-/// Leaves the test out where one of the programs that it needs is missing, and prints the reason.
+/// Leaves the test out if one of its programs is missing, and prints the reason.
 #[macro_export]
 macro_rules! needs {
     ($($need:ident),+ $(,)?) => {

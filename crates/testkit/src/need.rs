@@ -27,7 +27,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// The reason why it cannot be had, if so.
+    /// Returns the reason why it is not available, if there is one.
     fn obstacle(self) -> Option<String> {
         let missing = match self {
             Self::Postgres => return postgres::obstacle(),
@@ -74,7 +74,7 @@ pub fn is_left_out(needs: &[Need]) -> bool {
     let thread = std::thread::current();
     let name = thread.name().unwrap_or("a test");
     let line = format!("left out: {name}: {reason}\n");
-    // A terminal that is gone leaves nobody to read it.
+    // A closed terminal has no reader.
     let _ = std::io::stderr().write_all(line.as_bytes());
     true
 }
@@ -84,7 +84,7 @@ fn installed(variable: &str, default: &str) -> PathBuf {
     named.unwrap_or_else(|| root().join(default))
 }
 
-/// The first program that is in no directory of programs.
+/// Returns the first program that is in no directory of programs.
 fn missing_program(names: &[&str]) -> Option<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();

@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 /// The server's URL, or the reason why there is none.
 static SERVER: OnceLock<Result<String, String>> = OnceLock::new();
 
-/// The URL of the PostgreSQL server: that of `OGENE_TEST_POSTGRES`, else of one that ends with this process.
+/// Returns the URL of the PostgreSQL server: that of `OGENE_TEST_POSTGRES`, or of one that ends
+/// with this process.
 #[must_use]
 pub fn postgres_url() -> String {
     match server() {

@@ -13,7 +13,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Makes a fresh schema where the tests run on PostgreSQL (`OGENE_TEST_DATABASE=postgres`).
+    /// Makes a new schema if the tests run on PostgreSQL (`OGENE_TEST_DATABASE=postgres`).
     pub fn asked_for() -> Option<Self> {
         match std::env::var("OGENE_TEST_DATABASE") {
             Ok(database) if database == "postgres" => Some(Self::make()),
@@ -35,7 +35,7 @@ impl Schema {
         schema
     }
 
-    /// The `database_url` of the schema.
+    /// Returns the `database_url` of the schema.
     pub fn url(&self) -> String {
         let separator = if self.server.contains('?') { '&' } else { '?' };
         format!(

@@ -27,7 +27,7 @@ static LOST: Outage = Outage::of("connections are lost in commits");
 /// Log limiter for lookups of commits while no server answers.
 static UNKNOWN: Outage = Outage::of("the result of a commit is not known yet");
 
-/// How one run of a change ended.
+/// The result of one run of a change.
 enum Run<O> {
     /// The change is durable.
     Done(O),

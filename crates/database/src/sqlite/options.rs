@@ -8,7 +8,7 @@ use rusqlite::config::DbConfig;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long another process (a command) may hold the write lock.
+/// Maximum time for which another process (a command) may hold the write lock.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Prepared statements that a connection keeps. A statement over a set exists once for each of some

@@ -56,7 +56,7 @@ async fn run(context: Arc<Context>, rates: Arc<Rates>) {
         beats.tick().await;
         match outage.note(beat(&context, &mut watch, count).await) {
             Some(alive) => rates.nodes.store(alive, Ordering::Relaxed),
-            // Nobody could raise a heartbeat while the database was down.
+            // No node could update its heartbeat while the database was down.
             None => watch.0.clear(),
         }
         count = count.wrapping_add(1);

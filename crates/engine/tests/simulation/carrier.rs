@@ -26,10 +26,10 @@ pub(crate) type Page = (u64, u8);
 /// The state of one carrier.
 #[derive(Default)]
 pub(crate) struct Smsc {
-    /// How often each page was accepted.
+    /// The number of times that each page was accepted.
     pub(crate) taken: BTreeMap<Page, u32>,
-    /// How often each recipient was rejected in a way that lets the engine submit all pages again:
-    /// to the next carrier, or from a batch in the database.
+    /// The number of times that each recipient was rejected in a way that lets the engine submit
+    /// all pages again: to the next carrier, or from a batch in the database.
     pub(crate) refused: BTreeMap<u64, u32>,
     /// Receipts that are not answered.
     pub(crate) queued: Vec<PendingReceipt>,

@@ -25,7 +25,7 @@ pub(crate) struct State {
     began: (u64, Instant),
     /// The clock of the engine.
     clock: Clock,
-    /// How often a one-time password may be submitted.
+    /// The maximum number of submits of a one-time password.
     pub(crate) otp_copies: u32,
     /// `true` if the windows never limit delayed multipart recipients.
     pub(crate) wide: bool,

@@ -18,7 +18,8 @@ use storekit::{
     number, receipt, report, sending, silence, taken, undelivered,
 };
 
-/// Tables that are not moved: what lasts a minute, what is the node's own, what is made anew.
+/// Tables that are not moved: short-lived rows, rows of the node itself, and rows that are made
+/// anew.
 const NOT_MOVED: [&str; 6] = [
     "recent_sends",
     "rates",
@@ -28,12 +29,12 @@ const NOT_MOVED: [&str; 6] = [
     "_migrations",
 ];
 
-/// An installation with something of every kind.
+/// An installation with a row of every kind.
 struct Source {
     kit: Kit,
     accounts: Vec<AccountId>,
     messages: Vec<(Fate, NewMessage)>,
-    /// In flight, and its receipt is here already.
+    /// The recipient is in flight, and its receipt has arrived already.
     parked: NewMessage,
 }
 
@@ -59,7 +60,7 @@ async fn source() -> Source {
         planner: backup_planner(),
     };
     kit.expire(&expiry).await;
-    // More than a chunk of each table that grows.
+    // Each growing table has more rows than a chunk.
     let many = Sending {
         recipients: 2_500,
         first_number: 5_000_000,
@@ -83,7 +84,7 @@ async fn source() -> Source {
         )
     })
     .await;
-    // PostgreSQL holds no NUL.
+    // PostgreSQL cannot store NUL.
     let mut odd = sending(accounts[1]).message(&kit.store);
     Arc::make_mut(&mut odd.draft).text = Text::from_stored("Kedu \0\u{1F600} 'ọ'\\".to_owned());
     kit.accept(&odd).await;
@@ -105,7 +106,7 @@ async fn source() -> Source {
     }
 }
 
-/// Until when and from where a token is good.
+/// The times and addresses at which a token is valid.
 fn terms(index: usize) -> TokenTerms {
     TokenTerms {
         expires_at_ms: (index == 0).then_some(NOW + DAY),
@@ -113,7 +114,7 @@ fn terms(index: usize) -> TokenTerms {
     }
 }
 
-/// Tokens, sender IDs and secrets of callbacks, in all the states that they have.
+/// Tokens, sender IDs and signing secrets in all their states.
 async fn customers(kit: &Kit, accounts: &[AccountId]) {
     for (index, &id) in accounts.iter().enumerate() {
         let token = TokenInfo {
@@ -176,8 +177,8 @@ async fn import_from(target: &Kit, source: &Store) -> Result<Imported, ImportErr
     import(&target.store, source, NOW, unwatched()).await
 }
 
-/// The rows of every table that is moved, in words that are the same on both databases, without what follows
-/// from other columns.
+/// Returns the rows of every moved table, in words that are the same on both databases, without
+/// derived columns.
 async fn contents(kit: &Kit, columns_of: &Kit) -> Vec<String> {
     let mut all = Vec::new();
     let tables = "select name from sqlite_schema where type = 'table' order by name";
@@ -202,7 +203,7 @@ async fn contents(kit: &Kit, columns_of: &Kit) -> Vec<String> {
             };
             let word = match (kind, kit.is_sqlite()) {
                 ("text", _) => name.to_owned(),
-                // Behind the id of the message stands a bucket.
+                // A bucket follows the id of the message.
                 ("blob", _) if name == "pages" => {
                     let (id, rest) = ("substr(pages, 1, 16)", "substr(pages, 18)");
                     format!("{} || {}", octets(id), octets(rest))
@@ -216,7 +217,7 @@ async fn contents(kit: &Kit, columns_of: &Kit) -> Vec<String> {
         let words = words.join(" || '|' || ");
         let rows = format!("select '{table}|' || {words} from {table}");
         let rows = kit.texts(&rows).await.into_iter();
-        // PostgreSQL holds no NUL.
+        // PostgreSQL cannot store NUL.
         all.extend(rows.map(|row| row.replace('\0', "")));
     }
     all.sort();
@@ -263,7 +264,7 @@ async fn everything_is_moved_once_and_equal() {
     }
     assert_eq!(steps.last(), Some(&ImportStep::Target));
 
-    // Each row lies where its account does.
+    // Each row has the bucket of its account.
     for misplaced in [
         "messages where bucket <> account_id % 16",
         "wallets where bucket <> account_id % 16",
@@ -326,7 +327,7 @@ async fn what_was_in_flight_goes_on() {
     let store = &target.store;
     tokens_are_as_before(&source, store).await;
 
-    // Any process finds the claims of the one that is gone.
+    // Any process finds the claims of the dead one.
     let left = target.orphans(CARRIER).await;
     let left_of = |message: &NewMessage| {
         let of_it = left
@@ -385,7 +386,7 @@ async fn what_was_in_flight_goes_on() {
     target.finish().await;
 }
 
-/// An import that ends like a crash at the step that `dies` names; `true` when it came to its end before.
+/// Runs an import that ends like a crash at the step `dies`. Returns `true` if it ended before.
 async fn interrupted(
     target: &Kit,
     directory: &Target,
@@ -436,7 +437,7 @@ async fn what_has_gone_on_is_never_overwritten() {
     let account = source.accounts[0];
     target.credit(account, Component::SmsWallet, 7).await;
     let newer = contents(&target, &source.kit).await;
-    // Somebody lets the source be used again.
+    // The source is made usable again.
     source
         .kit
         .run("delete from marks where name = 'moved'")
@@ -509,7 +510,7 @@ async fn a_target_that_has_data_of_its_own_is_refused() {
     for _ in 0..2 {
         let refused = import_from(&target, &other.store).await.unwrap_err();
         assert!(matches!(refused, ImportError::OtherImport), "{refused}");
-        // Once it is only begun, then it is complete.
+        // The import has only begun at first, and is complete then.
         import_from(&target, &one.store).await.unwrap();
     }
     assert_eq!(target.balance(account_of_one).await, naira(100));
@@ -548,7 +549,7 @@ async fn a_target_with_a_living_node_is_refused() {
     };
     let (refused, ()) = tokio::join!(refused, beats);
     assert!(matches!(refused, ImportError::Served), "{refused}");
-    // Both are dead.
+    // Both callbacks are dead.
     let imported = import_from(&target, &source.store).await.unwrap();
     assert!(matches!(imported, Imported::Now(_)));
     source.finish().await;
@@ -572,7 +573,8 @@ async fn books_that_do_not_add_up_are_not_moved() {
     target.finish().await;
 }
 
-/// Commands work on a database that nobody serves from: what one of them changed in the middle would be lost.
+/// Commands work on a database that no service uses. A change in the middle of the import would be
+/// lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_changes_the_source_meanwhile() {
     testkit::needs!(Postgres);

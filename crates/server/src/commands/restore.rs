@@ -36,7 +36,7 @@ impl Restore {
         if !self.file.is_file() {
             return Err(Failure::usage(format!("there is no file {file}")));
         }
-        // Nobody serves from a directory that does not exist.
+        // A directory that does not exist has no service.
         let _lock = data_dir
             .is_dir()
             .then(|| lock::serve(&data_dir))

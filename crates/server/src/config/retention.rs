@@ -1,4 +1,4 @@
-//! `[retention]`: how long old data is kept.
+//! The section `[retention]`: the age at which old data is removed.
 
 use super::gateway::millis;
 use super::section::Section;

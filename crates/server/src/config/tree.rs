@@ -13,7 +13,7 @@ pub(super) type Table = BTreeMap<String, Node>;
 pub(super) struct Node {
     /// The value.
     pub(super) value: Value,
-    /// Where it was set.
+    /// The place where it was set.
     pub(super) place: Origin,
 }
 

@@ -1,4 +1,4 @@
-//! `[velocity]`: how much may go to one number, and to one block of numbers.
+//! The section `[velocity]`: the maximum of messages to one number, and to one block of numbers.
 
 use super::gateway::millis;
 use super::section::Section;

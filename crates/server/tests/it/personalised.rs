@@ -200,9 +200,9 @@ async fn a_row_that_cannot_be_sent_stops_all_rows() {
     422 {
       "status": "error",
       "code": "API-2020",
-      "message": "Rows that cannot be sent: 1. Nothing was sent or charged. `error.details` names the first faults: mend these rows and send all of them again.",
+      "message": "Rows that cannot be sent: 1. Nothing was sent or charged. `error.details` names the first faults: correct these rows and send all rows again.",
       "error": {
-        "message": "Rows that cannot be sent: 1. Nothing was sent or charged. `error.details` names the first faults: mend these rows and send all of them again.",
+        "message": "Rows that cannot be sent: 1. Nothing was sent or charged. `error.details` names the first faults: correct these rows and send all rows again.",
         "code": "API-2020",
         "description": "Rows that cannot be sent",
         "details": [

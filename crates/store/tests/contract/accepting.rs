@@ -1,4 +1,4 @@
-//! Accepting: one transaction charges, keeps the message and makes its work.
+//! Accepting: one transaction charges, stores the message and makes its batches.
 
 use domain::{Component, Environment, Money, Purse, Refusal};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn yes(balance: i64) -> Accepted {
     }
 }
 
-/// The same message again: another id, the same fingerprint.
+/// Returns the same message with another id and the same fingerprint.
 fn again(kit: &Kit, message: &NewMessage) -> NewMessage {
     NewMessage {
         draft: message.draft.clone(),
@@ -37,7 +37,7 @@ fn again(kit: &Kit, message: &NewMessage) -> NewMessage {
     }
 }
 
-/// Another message of the same account, with an id that is taken: no database accepts it.
+/// Returns another message of the same account with a taken id, which no database accepts.
 fn another_with_the_id_of(message: NewMessage) -> NewMessage {
     NewMessage {
         draft: Arc::new(sending(message.draft.account).draft()),
@@ -133,7 +133,7 @@ async fn a_refused_send_never_arms_the_window(kit: &Kit) {
     assert!(matches!(kit.accept(&message).await, Accepted::No(_)));
     kit.credit(id, Component::SmsWallet, 10).await;
     assert_eq!(kit.accept(&message).await, yes(9));
-    // A duplicate is refused, and does not make the window longer either.
+    // A duplicate is refused, and does not lengthen the window.
     let refused = kit
         .store
         .messages()
@@ -148,7 +148,7 @@ async fn a_refused_send_never_arms_the_window(kit: &Kit) {
         .await
         .unwrap();
     assert_eq!(late, [yes(3)]);
-    // Refused for lack of money over a window that has closed: the window stays closed.
+    // The send is refused for lack of money, after its window has closed: the window stays closed.
     let poor = kit
         .store
         .messages()
@@ -230,7 +230,8 @@ async fn duplicate_windows_do_not_merge_after_a_clock_step(kit: &Kit) {
             .await
             .unwrap()
     };
-    // The first closed as the second was armed, a minute later; set on by a minute, it would close with the second.
+    // The first window closed when the second was opened a minute later. If it were lengthened by a
+    // minute, it would close with the second.
     assert_eq!(at(NOW + 60_000).await, [yes(88)]);
     let now_ms = NOW + 120_010;
     kit.store
@@ -272,7 +273,7 @@ async fn a_repeat_is_told_as_it_would_be_refused(kit: &Kit) {
     assert!(!is_repeat(&kit.store, NOW).await, "it was refused");
     kit.credit(id, Component::SmsWallet, 10).await;
     assert_eq!(kit.accept(&message).await, yes(9));
-    // The one remembers the window, the other has not read it yet.
+    // One node remembers the window, and the other has not read it yet.
     let next = Store::open(&kit.target).await.unwrap();
     for store in [&kit.store, &next] {
         assert!(is_repeat(store, NOW).await);

@@ -1,4 +1,4 @@
-//! The audit: an entry with each change that an operator makes, and nothing that takes one away.
+//! The audit: each change of an operator has an entry, and no entry can be removed.
 
 use super::plans::all_statements;
 use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
@@ -18,7 +18,7 @@ twins!(
     a_configuration_is_audited_where_it_differs_from_the_last,
 );
 
-/// An entry as a line.
+/// Formats an entry as a line.
 fn line(entry: &AuditEntry) -> String {
     let AuditEntry {
         number,
@@ -78,7 +78,7 @@ fn secret(account: AccountId) -> CallbackSecret {
     }
 }
 
-/// Makes each change that there is of an account, but for replays, which need callbacks.
+/// Makes every change of an account, except for replays, which need callbacks.
 async fn change_everything(kit: &Kit, id: AccountId) {
     let store = &kit.store;
     store.accounts().create(account(id), by(NOW)).await.unwrap();

@@ -1,4 +1,4 @@
-//! Backups of an embedded database, and what is made of them.
+//! Backups of an embedded database, and restores of them.
 
 use database::{Error, Target, TestConnection};
 use std::fs::{self, File};
@@ -8,7 +8,7 @@ use store::{BackupError, Store};
 use storekit::{CARRIER, DAY, Fate, Kit, NOW, sending};
 use tempfile::TempDir;
 
-/// Where a test keeps its backups, and what it makes of them.
+/// The directories of a test's backups and restores.
 struct Shelf(TempDir);
 
 impl Shelf {
@@ -24,7 +24,7 @@ impl Shelf {
         self.0.path().join("restored")
     }
 
-    /// The files that are there, without the locks.
+    /// Returns the files of a directory, without the locks.
     fn files(&self) -> Vec<String> {
         let directories = [self.0.path().to_owned(), self.directory()];
         let entries = directories
@@ -44,13 +44,13 @@ impl Shelf {
     }
 }
 
-/// Changes a file past the store.
+/// Changes a file without the store.
 async fn change(file: &Path, sql: &str) {
     let mut shell = TestConnection::sqlite(file).unwrap();
     shell.run(sql).await.unwrap();
 }
 
-/// Every row of every table.
+/// Returns every row of every table.
 async fn contents_of(file: &Path) -> Vec<String> {
     let mut shell = TestConnection::sqlite(file).unwrap();
     let mut all = Vec::new();
@@ -259,7 +259,7 @@ async fn a_database_of_postgresql_is_not_backed_up_here() {
     kit.finish().await;
 }
 
-/// Mode and owner of each file of a directory.
+/// Returns mode and owner of each file of a directory.
 fn kept(directory: &Path) -> Vec<(String, u32, u32)> {
     let entries = fs::read_dir(directory).unwrap().map(Result::unwrap);
     let facts = entries.map(|entry| {
@@ -272,7 +272,7 @@ fn kept(directory: &Path) -> Vec<(String, u32, u32)> {
     facts
 }
 
-/// In a directory that everybody may read.
+/// The directory is one that all users may read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sqlite_files_are_read_by_their_owner_alone() {
     let directory = tempfile::tempdir().unwrap();
@@ -305,7 +305,7 @@ fn sqlite_has_a_directory_with_its_lock_before_it_is_opened() {
     }
 }
 
-/// Only root can make files for others: where the tests are run by another user there is nothing to see.
+/// Only root can make files for others, so another user tests nothing here.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sqlite_files_made_by_root_belong_to_the_directory_owner() {
     const NOBODY: u32 = 65_534;

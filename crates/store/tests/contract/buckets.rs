@@ -1,11 +1,11 @@
-//! The message tables are ready to be distributed by `bucket`: each of their statements names it, each of their
-//! keys begins with it, rows are locked in one bucket only, and no two buckets share a shard.
+//! The message tables can be distributed by `bucket`. Each of their statements names it, each of
+//! their keys begins with it, and rows are locked in one bucket only. No two buckets share a shard.
 
 use super::plans::{On, Statement, all_statements};
 use std::collections::HashSet;
 use storekit::Kit;
 
-/// The tables that are distributed. All others are small, and whole wherever they are needed.
+/// The distributed tables. All others are small, and every server has a copy of them.
 const MESSAGE_TABLES: [&str; 14] = [
     "batches",
     "callback_attempts",
@@ -23,24 +23,24 @@ const MESSAGE_TABLES: [&str; 14] = [
     "wallets",
 ];
 
-/// Statements that look into all buckets, by how they start, and why.
+/// Statements that read all buckets, by their beginning, with the reason.
 const ALL_BUCKETS: [(&str, &str); 1] = [(
     "select d.bucket, d.recipient, d.doubts, lower(m.sender) from deliveries d",
     "finds out in which bucket one of the few in doubt lives",
 )];
 
-/// Files whose statements look into all buckets: `verify` reads everything by intent, and so does the comparison
-/// of two databases after a move.
+/// Files whose statements read all buckets: `verify` reads everything by intent, and so does the
+/// comparison of two databases after a move.
 const ALL_BUCKETS_IN: [&str; 2] = ["verify.rs", "compare.rs"];
 
-/// The words of a statement, without its punctuation.
+/// Returns the words of a statement, without punctuation.
 fn words(text: &str) -> Vec<&str> {
     text.split(|character: char| !character.is_alphanumeric() && !"_.{}$".contains(character))
         .filter(|word| !word.is_empty())
         .collect()
 }
 
-/// The message tables that a statement reads or writes, each once, with the name it goes by there.
+/// Returns the message tables of a statement, each once, with its alias.
 fn tables(text: &str) -> Vec<(&str, &str)> {
     let words = words(text);
     let mut found: Vec<(&str, &str)> = Vec::new();
@@ -89,7 +89,7 @@ fn joins(text: &str) -> String {
         .join(" and ")
 }
 
-/// The statements on message tables that are not meant for all buckets.
+/// Returns the statements on message tables that must not read all buckets.
 fn led_statements() -> Vec<Statement> {
     let mut all = all_statements();
     all.retain(|statement| {
@@ -117,7 +117,8 @@ fn every_statement_on_a_message_table_names_its_bucket() {
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
-/// Citus locks rows only where a statement names the bucket of all of them. It runs the text for one row.
+/// Citus locks rows only if a statement names the bucket of all of them. It runs the text for one
+/// row.
 #[test]
 fn rows_are_locked_in_one_bucket() {
     let locks = |one: &&Statement| one.text.contains(" for update") && one.on == On::Postgres;
@@ -142,7 +143,7 @@ fn no_conflict_clause_calls_a_function_that_may_change() {
         let clause = clause.trim_start_matches("(bucket, fingerprint)");
         let clause = clause.trim_start_matches("(bucket, carrier, prefix, submitted_hour_ms)");
         let clause = clause.trim_start_matches("(bucket, account_id, sandbox, key)");
-        // These are the same everywhere.
+        // These functions have the same result everywhere.
         let clause = clause.replace("length(", "").replace("position(", "");
         assert!(!clause.contains('('), "{}", statement.text);
     }

@@ -1,4 +1,4 @@
-//! Chance that can be had again by its seed.
+//! Randomness that a seed repeats.
 
 use proptest::prelude::Rng;
 use proptest::test_runner::{RngAlgorithm, TestRng};
@@ -16,7 +16,7 @@ impl Chance {
         self.0.next_u64()
     }
 
-    /// A number from `from` up to, but not including, `until`.
+    /// Returns a number from `from` up to, but not including, `until`.
     pub(crate) fn between(&mut self, from: u64, until: u64) -> u64 {
         from + self.next() % (until - from).max(1)
     }
@@ -26,12 +26,12 @@ impl Chance {
         self.next() % 100 < of_a_hundred as u64
     }
 
-    /// A place in a list of that length; none in an empty one.
+    /// Returns a place in a list of this length, or none for an empty list.
     pub(crate) fn place(&mut self, length: usize) -> Option<usize> {
         (length > 0).then(|| usize::try_from(self.next() % length as u64).unwrap())
     }
 
-    /// One of a list, each as likely as the number before it says.
+    /// Returns one of a list, with the probability that the number before it gives.
     pub(crate) fn pick<T: Copy>(&mut self, choices: &[(u64, T)]) -> T {
         let mut at = self.next() % choices.iter().map(|(weight, _)| weight).sum::<u64>();
         for &(weight, choice) in choices {

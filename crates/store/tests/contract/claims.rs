@@ -1,4 +1,4 @@
-//! Claims: what a node takes in hand, and what becomes of it.
+//! Claims: the batches that a node takes, and their further states.
 
 use domain::{BatchId, DeliveryStatus, Environment, Gateway, NodeId, Priority, Recipient};
 use std::collections::HashSet;
@@ -162,8 +162,8 @@ async fn the_last_batch_is_split_exactly(kit: &Kit) {
     assert_eq!(kit.numbers("select count(*) from batches").await, [0]);
 }
 
-/// Accounts in two buckets, where there are two. In the first, a batch is found whose recipient needs nothing any
-/// more: its room is split off elsewhere.
+/// The accounts are in two buckets, if there are two. The first bucket has a batch whose recipient
+/// needs nothing any more, so its share goes to the other one.
 async fn batches_that_one_claim_splits_have_ids_of_their_own(kit: &Kit) {
     let (mut one, mut other) = (kit.account(100).await, kit.account(100).await);
     if kit.store.bucket_of(one) > kit.store.bucket_of(other) {
@@ -313,7 +313,7 @@ async fn released_batches_wait_again(kit: &Kit) {
     assert!(kit.claim(10).await.is_empty(), "it is in hand since");
 }
 
-/// Its node was taken for dead, and what it had is another's meanwhile.
+/// Its node was removed as dead, so its claims belong to another node now.
 async fn a_batch_that_another_node_has_is_not_given_back(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     let lost = kit.accept_and_claim(&message).await;
@@ -453,7 +453,8 @@ async fn late_batches_are_found_when_their_time_is_over(kit: &Kit) {
     );
 }
 
-/// The sweep has read a batch, and what a carrier claims of it meanwhile is not late, but on the wire.
+/// The sweep has read a batch. A recipient that a carrier claims of it meanwhile is not late, but
+/// in flight.
 async fn who_is_claimed_while_a_sweep_looks_at_the_rest_ends_once(kit: &Kit) {
     let three = Sending {
         recipients: 3,

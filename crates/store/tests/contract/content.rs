@@ -1,4 +1,4 @@
-//! Phrases that no text may hold.
+//! Prohibited phrases.
 
 use storekit::{Kit, NOW, by, twins};
 

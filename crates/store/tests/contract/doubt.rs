@@ -1,4 +1,4 @@
-//! Recipients in doubt: handed to the wire, no response known.
+//! Recipients in doubt: written to a connection, without a known response.
 
 use domain::DeliveryStatus;
 use store::{Batch, Claim, Claimed, Progress, Receipt, ReceiptStatus};
@@ -456,7 +456,7 @@ async fn the_id_of_a_response_replaces_a_guessed_one(kit: &Kit) {
     let copy = resends(kit).await;
     let first = receipt("lost-1", to, DeliveryStatus::Delivered);
     kit.report(report(vec![], vec![first])).await;
-    // The first page of the copy is acknowledged before its response: page 2 is in doubt alone.
+    // The first page of the copy is acknowledged before its response, so only page 2 is in doubt.
     let early = Receipt {
         status: ReceiptStatus::Pending,
         ..receipt(&page_id(to, 1), to, DeliveryStatus::Delivered)
@@ -479,7 +479,7 @@ async fn the_id_of_a_response_replaces_a_guessed_one(kit: &Kit) {
     );
 }
 
-/// Receipts of a copy may overtake its response while the first page is in doubt, too.
+/// Receipts of a copy may also arrive before its response while the first page is in doubt.
 async fn pages_that_were_guessed_are_those_that_the_response_says(kit: &Kit) {
     let orders = [&[2][..], &[3], &[3, 2], &[2, 3], &[3, 1]];
     for (first_number, early) in (0..).zip(orders) {
@@ -621,7 +621,7 @@ async fn a_row_that_cannot_be_read_keeps_nobody_else_in_doubt(kit: &Kit) {
     assert_eq!((settled.outcomes.len(), parked), (1, 1));
     let again = resends(kit).await;
     assert_eq!(again[0].batch.recipients, [three]);
-    // Who had lost the batch comes with its answers.
+    // The node that lost the batch reports its responses.
     kit.report(report(claimed.iter().map(taken).collect(), vec![]))
         .await;
     let stand = kit.texts("select status from deliveries order by recipient");

@@ -1,4 +1,4 @@
-//! Changes that arrive together: each stands or falls alone.
+//! Changes that arrive together: each is committed or fails alone.
 
 use database::{Error, Target};
 use domain::{AccountId, Refusal};
@@ -15,10 +15,10 @@ twins!(
     a_closed_store_says_so,
 );
 
-/// Changes until the log has begun anew; far more than that takes.
+/// Changes until the log starts again, which is far more than it takes.
 const MANY_CHANGES: u64 = 5_000;
 
-/// It would grow for ever otherwise.
+/// The log would grow for ever otherwise.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_log_begins_anew_while_commits_go_on() {
     let kit = Kit::sqlite().await;
@@ -26,7 +26,7 @@ async fn the_log_begins_anew_while_commits_go_on() {
         unreachable!("it has one")
     };
     let begun = || {
-        // The header of a log counts how often it has begun (fileformat2.html, section 4.1).
+        // The header of a log has the number of its starts (fileformat2.html, section 4.1).
         let log = fs::read(directory.join("ogene.db-wal")).unwrap();
         u32::from_be_bytes(log[12..16].try_into().unwrap())
     };
@@ -107,13 +107,13 @@ async fn changes_committed_together_where_one_fails_leave_the_others(kit: &Kit) 
         let (store, message) = (kit.store.clone(), base.message(&kit.store));
         tasks.spawn(async move {
             match index % 4 {
-                // There is such an account: the whole change fails.
+                // This account exists, so the whole change fails.
                 0 => store
                     .accounts()
                     .create(account(base.account), by(NOW))
                     .await
                     .is_ok(),
-                // There is no such account: it has no wallet.
+                // This account does not exist, so it has no wallet.
                 1 => {
                     let nobody = sending(AccountId(index)).message(&store);
                     store.messages().accept(NOW, vec![nobody]).await.is_ok()

@@ -1,4 +1,4 @@
-//! The queue of an account that may not send: the operator holds, cancels or releases it.
+//! The queue of an account that may not send: an operator holds, cancels or releases it.
 
 use domain::{AccountId, AccountStatus, BatchId, DeliveryStatus, Queued, Refusal};
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ twins!(
 );
 
 const URL: &str = "https://ada.example.ng/delivery";
-/// How long claims race against cancellations.
+/// Duration of the race of claims against cancellations.
 const RACE: Duration = Duration::from_secs(8);
 
 async fn set(kit: &Kit, account: AccountId, status: AccountStatus, queued: Queued) -> Settled {
@@ -48,8 +48,8 @@ async fn accepted(kit: &Kit, sending: &Sending) -> NewMessage {
     message
 }
 
-/// How many batches are marked like that.
-/// The stored holders of a batch that is held, and of one that waits.
+/// The number of batches with this holder. The constants are the stored holders of a held batch,
+/// and of a queued one.
 const HELD: i64 = -1;
 const WAITING: i64 = 0;
 
@@ -62,7 +62,7 @@ async fn callbacks(kit: &Kit) -> i64 {
     kit.numbers("select count(*) from outbox").await[0]
 }
 
-/// Settles what came to be held, as a node does from time to time.
+/// Settles held recipients, as a node does periodically.
 async fn sweep(kit: &Kit, account: AccountId) -> Settled {
     let bucket = kit.store.bucket_of(account);
     kit.store
@@ -134,7 +134,7 @@ async fn what_comes_back_to_the_queue_does_not_escape_the_hold(kit: &Kit) {
     accepted(kit, &sending(account)).await;
     let moved = kit.claim(1_000).await;
     disable(kit, account, Queued::Hold).await;
-    // A put-back, a take-over of a node that is gone, a move to another carrier.
+    // The changes are a put-back, a takeover from a dead node, and a move to another carrier.
     kit.report(report(vec![put_back(&reported[0])], vec![]))
         .await;
     let batches = released.into_iter().map(|one| one.batch).collect();
@@ -177,7 +177,7 @@ async fn what_is_cancelled_is_refunded_and_called_back_once(kit: &Kit) {
     assert_eq!(statuses, [sent, failed, failed, failed]);
     assert_eq!(kit.balance(account).await, naira(94), "three of four");
     assert_eq!(callbacks(kit).await, 3);
-    // Once more changes nothing, nor does the end of the hold.
+    // A repetition changes nothing, nor does the end of the hold.
     assert!(
         disable(kit, account, Queued::Cancel)
             .await
@@ -215,7 +215,7 @@ async fn queued_messages_of_a_held_account_still_go_out(kit: &Kit) {
     accepted(kit, &sending(account)).await;
     disable(kit, account, Queued::Send).await;
     assert_eq!(kit.claim(1_000).await.len(), 1);
-    // It may be chosen otherwise afterwards, and back.
+    // The choice may be changed afterwards, and changed back.
     accepted(kit, &sending(account)).await;
     disable(kit, account, Queued::Hold).await;
     assert!(kit.claim(1_000).await.is_empty());
@@ -235,7 +235,8 @@ async fn a_send_that_was_let_in_before_the_hold_is_refused(kit: &Kit) {
     assert_eq!(kit.numbers("select count(*) from batches").await, [0]);
 }
 
-/// A claimed recipient is sent, a cancelled one is refunded; nobody is both or neither.
+/// A claimed recipient is sent, and a cancelled one is refunded. Each recipient is exactly one of
+/// both.
 async fn a_recipient_is_either_sent_or_refunded_when_both_race(kit: &Kit) {
     let (since, mut tries, mut both) = (Instant::now(), 0, 0);
     while since.elapsed() < RACE {
@@ -292,7 +293,8 @@ async fn a_recipient_is_either_sent_or_refunded_when_both_race(kit: &Kit) {
     assert!(both > 0, "no cancellation met a claim in {tries} tries");
 }
 
-/// Both the timer and the end of its first leg may have made a batch for the second leg of a recipient.
+/// Both the timer and the end of the first leg may have made a batch for the second leg of a
+/// recipient.
 async fn a_submitted_second_leg_is_not_cancelled_with_its_batch(kit: &Kit) {
     let id = kit.account(100).await;
     let message = storekit::two_legs(id).message(&kit.store);
@@ -319,7 +321,7 @@ async fn a_submitted_second_leg_is_not_cancelled_with_its_batch(kit: &Kit) {
     );
 }
 
-/// A batch in hand whose report may bring others along.
+/// A batch in flight whose report may add others.
 async fn claimed_of(kit: &Kit, account: AccountId) -> store::Claimed {
     let message = Sending {
         first_number: 900,

@@ -1,4 +1,5 @@
-//! Idempotency keys: the transaction that charges keeps the answer, and the same request gets it again.
+//! Idempotency keys: the transaction that charges stores the answer, and the same request gets it
+//! again.
 
 use domain::{AccountId, Component, Environment, Refusal};
 use std::sync::Arc;
@@ -62,7 +63,7 @@ async fn a_repeated_request_gets_the_first_answer(kit: &Kit) {
     let kept = kept(kit, id, "one").await.unwrap();
     assert_eq!((kept.request, kept.kept_at_ms), ([1; 16], NOW));
     assert_eq!(kit.accept(&send(kit, id, "two", 1)).await, yes(0));
-    // Neither the duplicate window nor the empty wallet is reached.
+    // The key is checked before the duplicate window and the balance.
     let mut same = send(kit, id, "one", 1);
     same.draft = Arc::clone(&first.draft);
     for at_ms in [NOW, NOW + DAY_MS - 1] {
@@ -108,7 +109,7 @@ async fn a_key_belongs_to_an_account_and_an_environment(kit: &Kit) {
 async fn an_answer_is_kept_for_its_window(kit: &Kit) {
     let id = kit.account(100).await;
     assert_eq!(kit.accept(&send(kit, id, "one", 1)).await, yes(94));
-    // The row is still there, and means nothing any more.
+    // The row still exists, without any effect.
     let later = send(kit, id, "one", 2);
     assert_eq!(at(kit, NOW + DAY_MS, later.clone()).await, yes(88));
     let same = send(kit, id, "one", 2);
@@ -154,7 +155,7 @@ async fn a_key_that_comes_twice_in_a_group_is_in_use(kit: &Kit) {
     assert_eq!(answers, [yes(94), in_use]);
 }
 
-/// On PostgreSQL each request may be another node's.
+/// On PostgreSQL each request may be on another node.
 async fn requests_at_once_with_one_key_commit_once(kit: &Kit) {
     for environment in [Environment::Live, Environment::Sandbox] {
         let id = kit.account(1_000).await;

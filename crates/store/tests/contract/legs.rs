@@ -1,4 +1,4 @@
-//! `dual-backup`: a second leg where the first fails or stays silent.
+//! `dual-backup`: a second leg after the first fails or has no receipt in time.
 
 use domain::{DeliveryStatus, Recipient};
 use store::{Batch, BatchKind, CarrierReport, Claim, Claimed, NewMessage, Progress};
@@ -31,7 +31,7 @@ fn to(message: &NewMessage) -> Recipient {
     message.draft.recipients[0]
 }
 
-/// The carrier takes a second leg; its pages have ids of their own.
+/// Reports that the carrier accepted a second leg. Its pages have ids of their own.
 fn taken_second(claimed: &Claimed) -> Progress {
     let submitted = claimed.batch.recipients.iter();
     Progress {
@@ -122,7 +122,7 @@ async fn the_first_delivery_of_either_leg_wins(kit: &Kit) {
     assert_eq!(kit.balance(base.account).await, naira(90));
 }
 
-/// A submitted message whose second leg waits for the silence of the first.
+/// A submitted message whose second leg waits for the timeout of the first.
 async fn backed_up(kit: &Kit, sending: &Sending) -> NewMessage {
     let message = planned(kit, sending);
     kit.submit(&message).await;
@@ -196,7 +196,7 @@ async fn a_second_leg_given_back_unsent_still_goes_out(kit: &Kit) {
             .await
             .unwrap();
     }
-    // It was never on the wire, so its price goes back when the first leg delivers after all.
+    // The second leg was never submitted, so its price is refunded when the first leg is delivered.
     let second = later(kit).await;
     assert_eq!(second.len(), 1, "it is still to be sent");
     let batches = vec![second[0].batch.clone()];
@@ -210,7 +210,7 @@ async fn a_second_leg_given_back_unsent_still_goes_out(kit: &Kit) {
     assert_eq!(kit.balance(base.account).await, naira(94));
 }
 
-/// Both ways back: that of what was claimed and not taken in hand, and that of what was in hand.
+/// Both kinds are put back: claims that were not in flight, and claims that were.
 #[derive(Clone, Copy)]
 enum Back {
     Released,

@@ -15,7 +15,7 @@ twins!(
     setting_a_limit_again_corrects_counts_of_a_fast_clock,
 );
 
-/// When the day of the tests ends.
+/// The end of the day of the tests.
 fn midnight() -> i64 {
     day_begins_at(lagos_day(NOW) + 1)
 }
@@ -81,7 +81,7 @@ async fn a_day_takes_its_limit_and_no_more_and_the_next_begins_anew(kit: &Kit) {
     };
     assert_eq!(refusal, expected);
     assert_eq!(kit.balance(id).await, naira(1_000 - 18));
-    // It armed no window: at midnight the same is taken.
+    // The refused send opened no window: at midnight the same send is accepted.
     assert!(matches!(
         send(kit, id, midnight(), 10, 1).await,
         Accepted::Yes { .. }

@@ -1,11 +1,11 @@
-//! A small reference model: what must come of whatever happens to money and recipients. It is reckoned in memory from
-//! docs/spec, with nothing of the product's own code.
+//! A small reference model of money and recipients. It follows docs/spec in memory, without any
+//! code of the product.
 
 use domain::{Component, DeliveryStatus, MessageId, Money, Recipient};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use store::{BatchKind, ReceiptStatus};
 
-/// Where a recipient stands.
+/// The state of a recipient.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Standing {
     Waiting,
@@ -20,7 +20,7 @@ pub(crate) enum Promise {
     /// An undelivered recipient is refunded.
     Refund,
     Nothing,
-    /// A second leg goes out where the first fails; what it costs more goes back where it never did.
+    /// A second leg is sent if the first fails. Its extra price is refunded if it was never sent.
     SecondLeg {
         reserve: Money,
     },
@@ -33,11 +33,11 @@ pub(crate) struct Person {
     pages: usize,
     promise: Promise,
     pub(crate) standing: Standing,
-    /// Expired because nothing was heard.
+    /// The recipient expired without a receipt.
     gave_up: bool,
-    /// `true` if the second leg may be on its way.
+    /// `true` if the second leg may be in flight.
     on_second: bool,
-    /// By leg: the pages of which nobody knows whether a carrier has them, and the carriers that may.
+    /// For each leg, the pages without a known response, and the carriers that may have them.
     doubted: [BTreeSet<usize>; 2],
     doubters: [BTreeSet<&'static str>; 2],
     failed: [bool; 2],
@@ -45,7 +45,7 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// Updates the doubt: a recipient is in doubt as long as a page is.
+    /// Updates the doubt: a recipient is in doubt while one of its pages is.
     fn weigh(&mut self) {
         let is_known = self.doubted.iter().all(BTreeSet::is_empty);
         self.doubters
@@ -62,7 +62,7 @@ impl Person {
         }
     }
 
-    /// Moves the receipts of pages that were taken for others.
+    /// Moves receipts that were assigned to other pages.
     fn rename(&mut self, leg: usize, moved: &[(usize, usize)]) {
         if matches!(self.standing, Standing::Ended(_)) && !self.gave_up {
             return;
@@ -87,7 +87,7 @@ pub(crate) struct SentReceipt {
 }
 
 impl SentReceipt {
-    /// The carrier's id, which is known to nobody else.
+    /// The carrier's id, which no other message has.
     fn key(&self) -> (&'static str, String) {
         (self.carrier, self.id.clone())
     }
@@ -100,12 +100,12 @@ type Paid = Vec<(Component, Money)>;
 pub(crate) struct Model {
     pub(crate) wallet: BTreeMap<Component, Money>,
     pub(crate) people: BTreeMap<Recipient, Person>,
-    /// How many have come to an end that is told.
+    /// The number of recipients with a reported outcome.
     pub(crate) ended: usize,
     paid: HashMap<MessageId, Paid>,
-    /// Whom a carrier's id names: leg (counted from 0) and page.
+    /// The page of a carrier's id: leg (counted from 0) and number.
     pages: HashMap<(&'static str, String), (Recipient, usize, usize)>,
-    /// Receipts that mean nobody yet.
+    /// Receipts that match no page yet.
     parked: Vec<SentReceipt>,
 }
 
@@ -162,7 +162,7 @@ impl Model {
         }
     }
 
-    /// It was not sent after all.
+    /// Puts the recipient back: it was not submitted.
     pub(crate) fn release(&mut self, to: Recipient, kind: BatchKind) {
         if kind != BatchKind::Backup {
             return;
@@ -177,7 +177,7 @@ impl Model {
         }
     }
 
-    /// The carrier took it, under these ids.
+    /// The carrier accepted it, with these ids.
     pub(crate) fn take(
         &mut self,
         to: Recipient,
@@ -200,7 +200,7 @@ impl Model {
         self.hear_all(now);
     }
 
-    /// It is not known whether the carrier took it.
+    /// The response is unknown.
     pub(crate) fn doubt(&mut self, to: Recipient, leg: usize, carrier: &'static str) {
         let person = self.person(to);
         if !matches!(person.standing, Standing::Ended(_)) && !person.failed[leg] {
@@ -219,7 +219,7 @@ impl Model {
         self.hear_all(now);
     }
 
-    /// The carrier did not take it, or its time was over. A refused copy does not change the first.
+    /// The carrier refused it, or its time was over. A refused copy does not change the first.
     pub(crate) fn refuse(
         &mut self,
         to: Recipient,
@@ -232,15 +232,15 @@ impl Model {
         }
     }
 
-    /// The refusal is told by a node that was taken for dead: what it had in hand is in doubt since, if that has not
-    /// been ended.
+    /// A node that was removed as dead reports the refusal. Its claims have been in doubt since, if
+    /// that was not ended.
     pub(crate) fn refuse_late(&mut self, to: Recipient, leg: usize, kind: BatchKind) {
         if !self.person(to).doubted[leg].is_empty() {
             self.refuse(to, leg, kind, DeliveryStatus::Rejected);
         }
     }
 
-    /// Nothing was heard in time of those who were sent to.
+    /// Submitted recipients had no receipt in time.
     pub(crate) fn give_up(&mut self) {
         let people: Vec<Recipient> = self.people.keys().copied().collect();
         for to in people {
@@ -252,7 +252,7 @@ impl Model {
         }
     }
 
-    /// Receipts come, one after the other.
+    /// Receipts arrive one after the other.
     pub(crate) fn hear_all(&mut self, all: Vec<SentReceipt>) {
         let mut seen = HashSet::new();
         for heard in all {
@@ -278,7 +278,8 @@ impl Model {
         }
     }
 
-    /// Whom its id names; if nobody, who is in doubt with that carrier is meant, with the first page in doubt.
+    /// Finds the page of a receipt: that of its id, or else the first page in doubt with this
+    /// carrier.
     fn meant(&mut self, heard: &SentReceipt) -> Option<(Recipient, usize, usize)> {
         if let Some(known) = self.pages.get(&heard.key()) {
             return Some(*known);
@@ -297,7 +298,8 @@ impl Model {
         self.people.get_mut(&to).expect("somebody was sent to")
     }
 
-    /// A message is delivered when all its pages are; a late delivery corrects what we gave up, and moves nothing.
+    /// A message is delivered once all its pages are. A late delivery corrects our own expiry, and
+    /// moves no money.
     fn deliver(&mut self, to: Recipient, leg: usize, page: usize) {
         let person = self.person(to);
         let over = matches!(person.standing, Standing::Ended(_)) && !person.gave_up;
@@ -315,7 +317,7 @@ impl Model {
         }
     }
 
-    /// A leg has failed: as soon as one page has.
+    /// A leg has failed as soon as one page has.
     fn fail(&mut self, to: Recipient, leg: usize, end: DeliveryStatus) {
         let person = self.person(to);
         if matches!(person.standing, Standing::Ended(_)) || person.failed[leg] {
@@ -344,7 +346,7 @@ impl Model {
         }
     }
 
-    /// Back to where it came from, the component that was drawn last first.
+    /// Refunds go back to the component that was drawn last first.
     fn refund(&mut self, message: MessageId, mut amount: Money) {
         for (component, paid) in self.paid.get_mut(&message).unwrap().iter_mut().rev() {
             let back = amount.min(*paid);

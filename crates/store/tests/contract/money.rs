@@ -124,7 +124,8 @@ async fn a_wallet_never_falls_below_zero(kit: &Kit) {
     }
 }
 
-/// The refund of the first recipient of a message, as SQL past the store; no wallet is changed.
+/// Makes the refund of the first recipient of a message by SQL, without the store. No wallet
+/// changes.
 fn refund(kit: &Kit, message: &NewMessage) -> String {
     let (account, draft) = (message.draft.account, &message.draft);
     let (bucket, to) = (kit.store.bucket_of(account).0, draft.recipients[0].digits());

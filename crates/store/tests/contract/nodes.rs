@@ -1,4 +1,4 @@
-//! Several nodes on one database: what one loses, another has.
+//! Several nodes on one database: one takes over what another loses.
 
 use domain::{Bucket, DeliveryStatus, NodeId};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ twins!(
     the_clock_of_the_server_is_told_where_there_is_one,
 );
 
-/// A node stands still; another takes its batches for in doubt; then it comes back with answers.
+/// A node is stopped. Another marks its batches as in doubt. Then the first one reports responses.
 async fn what_a_lost_batch_was_answered_ends_the_doubt(kit: &Kit) {
     let base = Sending {
         recipients: 3,
@@ -44,7 +44,7 @@ async fn what_a_lost_batch_was_answered_ends_the_doubt(kit: &Kit) {
     let receipts = message.draft.recipients.iter().map(|&to| delivered(to));
     let (settled, parked) = kit.report(report(vec![], receipts.collect())).await;
     assert_eq!((settled.outcomes.len(), parked), (3, 0));
-    // Who took the batches over says it a second time.
+    // The node that took the batches over reports them a second time.
     kit.report(report(vec![doubted(&claimed[0])], vec![])).await;
     assert_eq!(
         kit.statuses(&message).await,
@@ -117,7 +117,7 @@ async fn what_was_settled_is_told_where_the_rest_fails(kit: &Kit) {
         .commit(Arc::clone(&heard), &mut settled)
         .await;
     assert!(kept.is_err());
-    // On SQLite a report is kept whole or not at all.
+    // On SQLite a report is stored as a whole or not at all.
     let told = usize::from(!kit.is_sqlite());
     assert_eq!(settled.callbacks.len(), told, "claimed for this node");
     kit.plant("alter table elsewhere rename to parked_receipts")
@@ -130,7 +130,7 @@ async fn what_was_settled_is_told_where_the_rest_fails(kit: &Kit) {
     assert_eq!((kept.unwrap().len(), settled.callbacks.len()), (1, 1));
 }
 
-/// As where its commit was not answered, or where another bucket's failed.
+/// The state is that after a commit without an answer, or after a failed commit of another bucket.
 async fn a_report_that_is_made_again_changes_nothing(kit: &Kit) {
     let base = Sending {
         recipients: 4,
@@ -162,7 +162,8 @@ async fn a_report_that_is_made_again_changes_nothing(kit: &Kit) {
     }
 }
 
-/// Looks again at all that is parked; gives how many came to an end by it. On SQLite none has to be.
+/// Retries all parked receipts. Returns the number of recipients that they ended. SQLite never
+/// needs it.
 async fn look_again(kit: &Kit) -> usize {
     let mut outcomes = 0;
     for bucket in 0..16 {
@@ -230,7 +231,7 @@ async fn a_node_lives_until_it_is_buried_or_leaves(kit: &Kit) {
     assert_eq!(kit.store.nodes().all().await.unwrap(), []);
 }
 
-/// Who holds which connection of the carrier.
+/// The node of each connection of the carrier.
 async fn holders(kit: &Kit) -> Vec<i64> {
     let binds = kit.store.nodes().binds().await.unwrap();
     binds[CARRIER]
@@ -287,7 +288,7 @@ async fn connections_are_held_by_one_node_at_a_time(kit: &Kit) {
         holders(kit).await.iter().filter(|&&node| node == 1).count(),
         3
     );
-    // Who does not hold it any more says nothing of it.
+    // A node that no longer holds it cannot report it.
     let bound = Bind {
         bound: true,
         ..given.clone()
@@ -336,9 +337,9 @@ async fn a_hint_reaches_the_other_nodes() {
         .notify(&["mtn-hinted".to_owned()])
         .await
         .unwrap();
-    // Other tests may ring on the same server.
+    // Other tests on the same server may notify too.
     while hints.next().await.unwrap() != "mtn-hinted" {}
-    // It holds a connection.
+    // The listener holds a connection.
     drop(hints);
     kit.finish().await;
 }
@@ -352,7 +353,7 @@ async fn a_parked_receipt_is_looked_at_again() {
     let to = message.draft.recipients[0];
     let (_, parked) = kit.report(report(vec![], vec![delivered(to)])).await;
     assert_eq!(parked, 1);
-    // As if the receipt had been parked while the response was on its way into the database.
+    // The state is that of a receipt that was parked while the response was being committed.
     kit.plant("create table elsewhere as select * from parked_receipts")
         .await;
     kit.plant("delete from parked_receipts").await;

@@ -1,4 +1,4 @@
-//! One-time passwords: made with their message, sent again, verified, cancelled.
+//! One-time passwords: made with their message, resent, verified, cancelled.
 
 use domain::otp::{
     Code, CodeKind, GivenCode, NewOtp, OtpId, OtpMessage, OtpState, OtpText, Reason,
@@ -144,7 +144,7 @@ async fn a_resend_is_decided_with_its_message(kit: &Kit) {
 
 async fn a_number_gets_as_many_messages_as_allowed(kit: &Kit) {
     let account = kit.account(1_000).await;
-    // Messages of one commit count as well.
+    // Messages of the same commit count as well.
     let together = (10..17).map(|number| message(kit, account, text(number), true));
     let accepted = kit.store.messages().accept(NOW, together.collect()).await;
     let accepted = accepted.unwrap();
@@ -190,7 +190,7 @@ async fn old_one_time_passwords_are_removed(kit: &Kit) {
         let left = kit.store.otps().get(account, LIVE, text.id).await.unwrap();
         assert_eq!(left.is_some(), is_left);
     }
-    // Its message has no text any more: it must not go out without its code.
+    // Its message has no text any more, so it must not be sent without its code.
     let later = Claim {
         now_ms: NOW + day,
         ..claim(10)

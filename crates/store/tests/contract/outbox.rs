@@ -45,7 +45,7 @@ fn rooms(each: usize) -> CallbackRoom {
     }
 }
 
-/// Settles a message with so many recipients; `room` of the callbacks are in hand at once.
+/// Settles a message with so many recipients. `room` of its callbacks are claimed at once.
 async fn settle(kit: &Kit, sending: &Sending, room: usize) -> store::Settled {
     let message = sending.message(&kit.store);
     kit.submit(&message).await;
@@ -81,7 +81,7 @@ fn counted<const N: usize>(counts: [(&str, i64); N]) -> HashMap<String, i64> {
         .collect()
 }
 
-/// The shop as the receiver of real messages of an account.
+/// The origin of the shop, for real messages of an account.
 fn live(bucket: domain::Bucket, account: AccountId) -> OriginKey {
     (bucket, account, Environment::Live, ORIGIN.to_owned())
 }
@@ -152,7 +152,7 @@ async fn callbacks_beyond_the_room_wait_in_the_database(kit: &Kit) {
     );
 }
 
-/// All of a round.
+/// The callbacks of a round.
 async fn due_origins(kit: &Kit, now_ms: i64) -> Vec<OriginKey> {
     let round = kit
         .store
@@ -164,7 +164,7 @@ async fn due_origins(kit: &Kit, now_ms: i64) -> Vec<OriginKey> {
     round.found
 }
 
-/// Three thousand origins in different buckets, every third of which is due.
+/// Three thousand origins in different buckets. Every third has due callbacks.
 async fn many_origins_are_found_some_at_a_time_each_once_in_a_round(kit: &Kit) {
     const ORIGINS: i64 = 3_000;
     let accounts = [42, 142, 242, 342, 442].map(AccountId);
@@ -422,7 +422,7 @@ async fn the_end_of_a_message_ends_all_its_callbacks(kit: &Kit) {
     let settled = kit.report(some).await.0;
     finish(kit, &settled.callbacks[0], Finished::EndMessage).await;
     assert_eq!(counts(kit).await, counted([("dead", 3), ("due", 1)]));
-    // Outcomes that come later are not told either, and the report still tells them.
+    // Later outcomes have no callback either, and the report still shows them.
     let late = kit.report(report(vec![], vec![delivered(four)])).await.0;
     assert!(late.callbacks.is_empty() && !late.more_callbacks);
     assert_eq!(
@@ -489,7 +489,7 @@ async fn a_callback_that_another_node_took_over_is_that_nodes_alone(kit: &Kit) {
     }
 }
 
-/// Settles and has all callbacks die.
+/// Settles a message, and lets all its callbacks die.
 pub(crate) async fn die(kit: &Kit, sending: &Sending) -> Vec<Callback> {
     let settled = settle(kit, sending, sending.recipients).await;
     let dead = settled.callbacks.iter().cloned();
@@ -611,7 +611,7 @@ async fn many_dead_callbacks_are_replayed_in_steps(kit: &Kit) {
     assert_eq!(counts(kit).await, counted([("due", 700)]));
 }
 
-/// It would be due for ever: its URL went with the message.
+/// The callback would be due for ever, because its URL was removed with the message.
 async fn a_dead_callback_whose_message_is_gone_is_not_replayed(kit: &Kit) {
     let id = kit.account(100).await;
     die(kit, &to_shop(id, 2)).await;
@@ -641,7 +641,7 @@ fn attempted(made_at_ms: i64, result: &str) -> Attempted {
     }
 }
 
-/// Fails at first and succeeds then; the attempts are kept.
+/// The callback fails at first and then succeeds. The attempts are stored.
 pub(crate) async fn taken_at_last(kit: &Kit, sending: &Sending, at_ms: i64) -> Callback {
     let first = settle(kit, sending, 1).await.callbacks.remove(0);
     let retry = AttemptOutcome {
@@ -658,7 +658,7 @@ pub(crate) async fn taken_at_last(kit: &Kit, sending: &Sending, at_ms: i64) -> C
     first
 }
 
-/// Number, time and result of the attempts of an account.
+/// Returns number, time and result of the attempts of an account.
 async fn attempts(kit: &Kit, id: AccountId, limit: u32) -> Vec<(i64, i64, String)> {
     let kept = kit
         .store

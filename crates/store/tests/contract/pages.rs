@@ -21,11 +21,11 @@ twins!(
     receivers_of_dead_callbacks_have_pages,
 );
 
-/// More than any list here has.
+/// The number is larger than any list here.
 const ALL: u32 = 1_000;
 
-/// Reads a list in pages of two rows, and adds rows after each page. Each row of the beginning must come once, in the same
-/// order, and no row twice.
+/// Reads a list in pages of two rows, and adds rows after each page. Each first row must appear
+/// once, in the same order, and no row twice.
 async fn check<T>(read: impl AsyncFn(Option<T::Key>, u32) -> Vec<T>, add: impl AsyncFn())
 where
     T: ListRow<Key: Clone + Debug + PartialEq>,
@@ -77,7 +77,7 @@ async fn tokens_have_pages(kit: &Kit) {
             let number = fresh();
             let mut hash = [0; 32];
             hash[..8].copy_from_slice(&number.to_be_bytes());
-            // Some are made in the same moment.
+            // Some rows are made at the same time.
             let token = token(account, &format!("t{number}"), NOW + number % 2);
             kit.store.tokens().add(token, hash, by(NOW)).await.unwrap();
         }

@@ -95,7 +95,7 @@ async fn a_callback_has_the_reference_of_its_recipient(kit: &Kit) {
         ..report(vec![], receipts.collect())
     };
     let (settled, _) = kit.report(report).await;
-    // Two are claimed by the settle, and two wait in the outbox.
+    // The settle claims two callbacks, and two wait in the outbox.
     let mut callbacks = settled.callbacks;
     assert_eq!(callbacks.len(), 2);
     let of: OriginKey = (

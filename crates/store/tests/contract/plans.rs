@@ -1,14 +1,15 @@
-//! No statement reads the whole of a table that grows, on SQLite. On PostgreSQL, none that is given recipients of a
-//! message goes through all of that.
+//! No statement reads the whole of a growing table on SQLite. On PostgreSQL, no statement with
+//! recipients of a message reads all of its rows.
 //!
-//! The texts are taken from the sources, so that a new statement is looked at without being named here.
+//! The texts are read from the sources, so a new statement is checked without being named here.
 
 use super::sources::crate_files;
 use database::TestConnection;
 use std::fmt::Write as _;
 use storekit::{Kit, sending};
 
-/// Statements that may read much, by how they start: nobody waits for them, and each has a reason.
+/// Statements that may read much, by their beginning. No caller waits for them, and each has a
+/// reason.
 const MAY_READ_MUCH: [(&str, &str); 24] = [
     (
         "select account_id, queued from holds order by account_id",
@@ -115,16 +116,16 @@ const MAY_READ_ALL: [&str; 9] = [
     "maintenance.rs",
 ];
 
-/// The database that runs a text.
+/// The database of a text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum On {
     Both,
     Sqlite,
-    /// Texts over arrays too, which Citus does not run.
+    /// Texts over arrays are included, which Citus does not run.
     Postgres,
 }
 
-/// A statement, with the file in which it stands.
+/// A statement, with its file.
 pub(crate) struct Statement {
     pub(crate) place: String,
     pub(crate) text: String,
@@ -142,7 +143,7 @@ pub(crate) fn all_statements() -> Vec<Statement> {
     files.iter().flat_map(of_file).collect()
 }
 
-/// The select of batches, whose conditions stand where it is used.
+/// The select of batches, whose conditions are added by its callers.
 const BATCHES: &str = "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.otp_id,
          p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms,
          not m.sandbox and exists (select 1 from holds h
@@ -151,7 +152,7 @@ const BATCHES: &str = "select b.*, m.account_id, m.sandbox, m.gateway, m.sender,
      join messages m on m.bucket = b.bucket and m.message_id = b.message_id
      left join otps p on p.bucket = m.bucket and p.otp_id = m.otp_id ";
 
-/// The string literals of a source that are SQL, without the tests.
+/// Returns the string literals of a source that are SQL, without the tests.
 fn statements(place: &str, source: &str) -> Vec<Statement> {
     let source = source.split("#[cfg(test)]").next().unwrap();
     let mut found = Vec::new();
@@ -192,7 +193,7 @@ fn statements(place: &str, source: &str) -> Vec<Statement> {
     found
 }
 
-/// The parts of a text that the sources fill in, filled in.
+/// Returns a text with the parts that the sources fill in.
 fn complete(text: &str) -> String {
     text.replace("{server}", "0")
         .replace("{RELOADS}", "reloads")
@@ -202,7 +203,7 @@ fn complete(text: &str) -> String {
 fn fault(line: &str) -> Option<&'static str> {
     let mut words = line.split_whitespace();
     match (words.next(), words.next()) {
-        // Rows of the statement itself, and results of its own parts.
+        // Tables that the statement makes itself, such as the results of its own parts.
         (Some("SCAN"), Some("v" | "CONSTANT")) => None,
         (Some("SCAN"), Some(name)) if name.ends_with("-ROW") || name.parse::<u32>().is_ok() => None,
         (Some("SCAN"), _) => Some("reads the whole table"),
@@ -227,7 +228,7 @@ fn fault(line: &str) -> Option<&'static str> {
     }
 }
 
-/// How SQLite means to run a statement.
+/// Returns SQLite's plan of a statement.
 async fn plan(shell: &mut TestConnection, sql: &str, place: &str) -> Vec<String> {
     let lines = shell.column(&format!("explain query plan {sql}")).await;
     lines.unwrap_or_else(|error| panic!("{place}: {sql}: {error}"))
@@ -258,7 +259,7 @@ async fn no_statement_reads_the_whole_of_a_table_that_grows() {
     kit.finish().await;
 }
 
-/// The statements that read a page of a list, by how they start.
+/// The statements that read a page of a list, by their beginning.
 const PAGES: [&str; 11] = [
     "select * from accounts where account_id <",
     "select token_id, account_id, name, created_at_ms, revoked_at_ms, expires_at_ms, allowed from tokens",
@@ -276,7 +277,7 @@ const PAGES: [&str; 11] = [
      r.bucket = o.bucket and r.message_id = o.subject and r.recipient = o.recipient where o.bucket = $1 and o.state = 'dead'",
 ];
 
-/// A page costs its rows, wherever in the list it begins: the index has the order of the list.
+/// A page costs its rows, at any place of the list: the index has the order of the list.
 #[tokio::test]
 async fn a_page_of_a_list_is_read_in_the_order_of_an_index() {
     let kit = Kit::sqlite().await;
@@ -315,8 +316,8 @@ async fn a_page_of_a_list_is_read_in_the_order_of_an_index() {
     kit.finish().await;
 }
 
-/// As soon as most messages are short, the planner takes any for short, and may go through all of one for each of its
-/// recipients.
+/// Once most messages are short, the planner takes every message for short, and may read all its
+/// rows for each of its recipients.
 #[tokio::test]
 async fn recipients_are_found_by_whole_keys_among_short_messages() {
     testkit::needs!(Postgres);
@@ -329,7 +330,7 @@ async fn recipients_are_found_by_whole_keys_among_short_messages() {
     kit.plant(others).await;
     kit.plant("analyze deliveries").await;
 
-    // The planner cannot know these values beforehand either, where plans are kept.
+    // The planner cannot know these values either if plans are kept.
     let bucket = "(select max(bucket) from deliveries)";
     let recipients = "cast('{2348030000001, 2348030000002}' as bigint[])";
     let messages = r"cast(array['\x00', '\x00'] as bytea[])";
@@ -369,7 +370,7 @@ async fn explains_generic_plans(kit: &Kit) -> bool {
     kit.numbers(version).await[0] >= 160_000
 }
 
-/// A text of the sources can be pasted into EXPLAIN as it stands.
+/// A text of the sources can be pasted into EXPLAIN.
 #[tokio::test]
 async fn postgres_explains_every_statement_as_it_stands() {
     testkit::needs!(Postgres);
@@ -391,7 +392,7 @@ async fn postgres_explains_every_statement_as_it_stands() {
     kit.finish().await;
 }
 
-/// A page costs the same wherever it lies, so nothing is sorted and no other account is read.
+/// A page has the same cost at any place, so nothing is sorted and no other account is read.
 #[tokio::test]
 async fn messages_are_listed_along_their_indexes() {
     let kit = Kit::sqlite().await;

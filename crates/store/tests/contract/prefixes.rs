@@ -1,4 +1,4 @@
-//! Pages whose ids are next to each other lie in one row (decision 0024), and each is found by its own id.
+//! Pages with consecutive ids share a row (decision 0024), and each is found by its own id.
 
 use domain::{DeliveryStatus, Recipient};
 use std::sync::Arc;
@@ -27,7 +27,7 @@ spread!(
     an_id_that_comes_again_and_again_makes_no_row_without_end,
 );
 
-/// A message to so many that a carrier took, under these ids.
+/// A message to so many recipients, which a carrier accepted with these ids.
 async fn taken_under(
     kit: &Kit,
     base: &Sending,
@@ -62,7 +62,7 @@ async fn taken_under(
     (message, progress)
 }
 
-/// Says it of one id, without a number.
+/// Reports a receipt of one id, without a number.
 fn unnumbered(id: &str, status: DeliveryStatus) -> Receipt {
     Receipt {
         recipient: None,
@@ -79,7 +79,7 @@ async fn ids_that_count_share_rows_and_each_means_its_own_page(kit: &Kit) {
         .await;
     assert_eq!(prefixes, ["100", "101", "102"]);
 
-    // An id that no page has, beside those that some have, means nobody.
+    // An id that no page has, between ids of pages, matches nothing.
     let end = |place: usize| {
         if place.is_multiple_of(2) {
             DeliveryStatus::Delivered
@@ -130,7 +130,7 @@ async fn an_id_that_comes_again_and_again_makes_no_row_without_end(kit: &Kit) {
     let rows = kit.numbers("select count(*) from carrier_ids").await;
     assert!((2..=240).contains(&rows[0]), "{rows:?}");
 
-    // Its number tells which of all is meant.
+    // The number of the receipt selects one of all.
     let receipts = messages.iter().flat_map(|message| {
         let ids = ["7", "7", "7", "8"]
             .into_iter()
@@ -145,7 +145,7 @@ async fn an_id_that_comes_again_and_again_makes_no_row_without_end(kit: &Kit) {
     }
 }
 
-/// All of one message, which would lie together by its time too.
+/// All pages are of one message, so their time is the same too.
 async fn a_campaign_under_one_id_makes_no_row_without_end(kit: &Kit) {
     let base = Sending {
         recipients: 400,
@@ -221,7 +221,7 @@ async fn a_receipt_reads_a_bound_of_pages_however_many_have_its_id(kit: &Kit) {
             .await;
         assert!(apart[0] < 100, "{apart:?}");
     }
-    // All are there: those of the prefix, and those of each recipient.
+    // All rows exist: those of the prefix, and those of each recipient.
     let receipts = recipients.iter();
     let receipts = receipts.map(|&to| receipt(CONSTANT, to, DeliveryStatus::Delivered));
     let (settled, parked) = kit.report(report(vec![], receipts.collect())).await;
@@ -237,7 +237,7 @@ async fn a_receipt_that_could_mean_too_many_pages_settles_none(kit: &Kit) {
     assert_eq!(settled.unclear, [CARRIER; 3].map(Arc::from));
     let ends = [Some(DeliveryStatus::Sent); 500];
     assert_eq!(kit.statuses(&message).await, ends);
-    // Few pages of several recipients are as ambiguous.
+    // A few pages of several recipients are as ambiguous.
     let base = Sending {
         first_number: 1_000,
         ..base
@@ -312,7 +312,7 @@ async fn pages_of_one_id_are_told_apart_by_number_at_any_count(kit: &Kit) {
 
 async fn receipts_that_wait_under_one_id_have_a_bound(kit: &Kit) {
     let base = sending(kit.account(100_000).await);
-    // Receipts of another platform, and one of ours that came too early.
+    // The receipts are of another platform, and one of ours that came too early.
     let message = base.message(&kit.store);
     let to = message.draft.recipients[0];
     let early = receipt(CONSTANT, to, DeliveryStatus::Delivered);
@@ -329,7 +329,7 @@ async fn receipts_that_wait_under_one_id_have_a_bound(kit: &Kit) {
     assert_eq!((settled.unclear.len(), parked), (50, 0));
     let waiting = "select count(*) from parked_receipts";
     assert_eq!(kit.numbers(waiting).await, [5_000]);
-    // The response of that one finds it.
+    // Its response finds the receipt.
     let claimed = kit.accept_and_claim(&message).await;
     let progress = Progress {
         submitted: vec![(to, vec![CONSTANT.to_owned()])],

@@ -17,17 +17,18 @@ use tokio::task::JoinSet;
 
 twins!(money_and_recipients_always_match_the_model);
 
-/// Steps in all; with `OGENE_LONG` many. PostgreSQL, which takes longer for each, has a tenth of them.
+/// Number of steps. With `OGENE_LONG` there are many. PostgreSQL takes longer for each, so it has a
+/// tenth of them.
 const STEPS: u64 = 50_000;
 const MANY_STEPS: u64 = 1_000_000;
 /// Steps of one sequence, which has an account of its own.
 const SEQUENCE: u64 = 100;
-/// Sequences that share a database: what ended of others is in it, and is soon most of what a step looks through.
+/// Sequences that share a database. Its old rows are soon most of those that a step searches.
 const TOGETHER: usize = 10;
-/// Databases at a time.
+/// Number of concurrent databases.
 const BESIDE: usize = 8;
 const TIMEOUT_MS: i64 = 3_600_000;
-/// When everything is due, even what waits to be sent again.
+/// The time at which all work is due, also resends.
 const DUE: i64 = NOW + 60_000;
 const CARRIERS: [&str; 2] = [CARRIER, OTHER_CARRIER];
 const GATEWAYS: [Gateway; 3] = [
@@ -83,7 +84,7 @@ const CHOICES: [(u64, Step); 20] = [
     (2, Step::GiveUp),
 ];
 
-/// A sequence, which is told if it fails.
+/// A sequence, which is printed if it fails.
 struct Taken {
     seed: u64,
     steps: Vec<Step>,
@@ -107,21 +108,21 @@ struct World<'k> {
     messages: Vec<NewMessage>,
     credits: Vec<(Component, i64, String)>,
     in_hand: Vec<Claimed>,
-    /// The claims of a process that is gone.
+    /// The claims of a dead process.
     lost: Vec<Claimed>,
-    /// Ids that the carrier gave or will give, with whom they mean.
+    /// Ids that the carrier gave or will give, with their recipients.
     ids: Vec<(&'static str, String, Recipient)>,
     next_number: usize,
     settled: usize,
 }
 
-/// With which carrier it is.
+/// The carrier of the page.
 fn carrier(claimed: &Claimed) -> &'static str {
     let of_batch = |name: &&&str| **name == &*claimed.batch.carrier;
     CARRIERS.iter().find(of_batch).unwrap()
 }
 
-/// The carrier's id of a page of what was claimed.
+/// The carrier's id of a page in flight.
 fn page_id(claimed: &Claimed, to: Recipient, page: i64) -> String {
     format!("{}-{}-{page}", to.digits(), claimed.batch.id.0)
 }
@@ -348,7 +349,7 @@ impl World<'_> {
         }
     }
 
-    /// Gives back what is in hand, to that carrier or to those that it was of.
+    /// Puts claims back, to this carrier or to their own ones.
     async fn release(&mut self, to: Option<&str>) {
         let claimed = std::mem::take(&mut self.in_hand);
         for one in &claimed {
@@ -365,7 +366,7 @@ impl World<'_> {
         released.await.unwrap();
     }
 
-    /// Nothing of a batch that was in hand went out.
+    /// Nothing of a claimed batch was submitted.
     async fn put_back(&mut self) {
         let Some(claimed) = self.in_hand.pop() else {
             return;
@@ -387,7 +388,7 @@ impl World<'_> {
         }
     }
 
-    /// Reports the first so many as taken; gives those that are left.
+    /// Reports the first so many as accepted. Returns the rest.
     async fn took(&mut self, claimed: &Claimed, most: usize) -> Vec<Recipient> {
         let most = most.min(claimed.batch.recipients.len());
         let progress = self.taking(claimed, most);
@@ -395,7 +396,7 @@ impl World<'_> {
         claimed.batch.recipients[most..].to_vec()
     }
 
-    /// The carriers take all that they have, and tell of others in the same report.
+    /// The carriers accept all claims, and the same report has receipts of others.
     async fn all_taken(&mut self) {
         let in_hand = std::mem::take(&mut self.in_hand);
         let recipients = |one: &Claimed| one.batch.recipients.clone();
@@ -452,7 +453,7 @@ impl World<'_> {
         self.report(vec![progress], vec![]).await;
     }
 
-    /// At times, whoever was sent a first leg is sent the second when its time is over.
+    /// Sometimes, recipients of a first leg are sent the second when their time is over.
     fn with_second_leg(
         &mut self,
         claimed: &Claimed,
@@ -490,7 +491,7 @@ impl World<'_> {
         }
     }
 
-    /// The process ends, and the next finds what it had in hand.
+    /// The process dies, and the next one takes over its claims.
     async fn die(&mut self) {
         self.lost.append(&mut self.in_hand);
         for carrier in CARRIERS {
@@ -507,7 +508,7 @@ impl World<'_> {
         }
     }
 
-    /// Some receipts of either carrier, each about somebody else, and none of those named.
+    /// Some receipts of both carriers, each of another recipient, and none of the named ones.
     fn heard(&mut self, about: &mut HashSet<Recipient>) -> Vec<Receipt> {
         let most = self.chance.between(1, 4);
         let mut receipts = Vec::new();
@@ -521,7 +522,7 @@ impl World<'_> {
         receipts
     }
 
-    /// A receipt about whom one of the ids means, or under an id that nobody knows.
+    /// A receipt of a known id, or of an unknown one.
     fn settle_joined(&mut self, at: usize) -> Receipt {
         let (carrier, mut id, to) = self.ids[at].clone();
         if self.chance.is_among(3) {
@@ -552,7 +553,7 @@ impl World<'_> {
         receipt
     }
 
-    /// The time of what still waits to be sent is over.
+    /// The time of queued recipients is over.
     async fn late(&mut self) {
         loop {
             let late = self.kit.late_batches(NOW + TIMEOUT_MS + 1).await;
@@ -601,8 +602,8 @@ impl World<'_> {
         self.settled += settled.outcomes.len();
     }
 
-    /// Each component holds what it should, everybody who came to an end was told once, and those of some message
-    /// stand where they should; or of all.
+    /// Each component has its expected balance, and every ended recipient has one callback. The
+    /// recipients of one message, or of all, have their expected states.
     async fn compare(&mut self, all: bool) {
         let wallet = self
             .kit
@@ -637,7 +638,7 @@ impl World<'_> {
         }
     }
 
-    /// Brings everything to its end.
+    /// Settles everything.
     async fn finish(&mut self) {
         self.release(None).await;
         loop {
@@ -666,7 +667,7 @@ async fn money_and_recipients_always_match_the_model(kit: &Kit) {
     let seeds: Vec<u64> = seeds.collect();
     let mut running = JoinSet::new();
     for seeds in seeds.chunks(TOGETHER) {
-        // They wait more than they work: the writer keeps for a while what nobody is in a hurry for.
+        // The sequences mostly wait, because the writer defers changes that no caller awaits.
         if running.len() == BESIDE {
             running.join_next().await.unwrap().unwrap();
         }
@@ -684,7 +685,7 @@ async fn money_and_recipients_always_match_the_model(kit: &Kit) {
     }
 }
 
-/// Runs the sequence of a seed with recipients from that number on; gives the next number.
+/// Runs the sequence of a seed with recipients from this number on. Returns the next number.
 async fn run(kit: &Kit, seed: u64, next_number: usize) -> usize {
     let mut chance = Chance::new(seed);
     let mut world = World {

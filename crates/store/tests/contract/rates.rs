@@ -103,7 +103,7 @@ async fn accounts_environments_and_kinds_are_counted_apart(kit: &Kit) {
 
 async fn many_are_reserved_at_once_and_answered_in_order(kit: &Kit) {
     let keys: Vec<(u32, RateKey)> = (0..20).map(|number| (number, key())).collect();
-    // Every second one is known already, and the order is not that of the keys.
+    // Every second account exists already, and the order is not that of the keys.
     for &(number, key) in keys.iter().step_by(2) {
         assert_eq!(reserve(kit, key, number, NOW).await.granted, number);
     }
@@ -147,7 +147,7 @@ async fn who_was_let_in_before_is_counted_though_nothing_is_granted(kit: &Kit) {
     assert_eq!(reserve(kit, key, 0, NOW).await.remaining, LIMIT - 7);
 }
 
-/// Three of us on one database.
+/// Three nodes on one database.
 async fn stores(kit: &Kit) -> [Store; 3] {
     let open = async || Store::open(&kit.target).await.unwrap();
     [open().await, open().await, open().await]
@@ -167,7 +167,8 @@ async fn concurrent_reservations_never_exceed_the_limit(kit: &Kit) {
     }
 }
 
-/// A node that lets in what its permits say, at its own pace; when it let a request in, and when it refused one.
+/// A node that admits requests by its permits, at its own pace. Returns the times of admitted and
+/// of refused requests.
 async fn node(store: Store, key: RateKey, every_ms: i64) -> (Vec<i64>, Vec<i64>) {
     let (mut permits, mut allowed, mut refused) = (Permits::default(), vec![], vec![]);
     for now_ms in (NOW..NOW + 60_000).step_by(usize::try_from(every_ms).unwrap()) {
@@ -189,7 +190,7 @@ async fn node(store: Store, key: RateKey, every_ms: i64) -> (Vec<i64>, Vec<i64>)
 
 async fn three_nodes_keep_the_limit_of_an_account_to_a_twentieth(kit: &Kit) {
     let stores = stores(kit).await;
-    // Evenly, all but some to one, and only just more than is allowed.
+    // The requests are even, mostly on one node, and only just above the limit.
     for paces in [[100, 100, 100], [20, 2_000, 7_000], [590, 590, 590]] {
         let (key, mut tasks) = (key(), JoinSet::new());
         for (store, every_ms) in stores.iter().zip(paces) {

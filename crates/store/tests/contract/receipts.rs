@@ -74,7 +74,7 @@ async fn a_submitted_recipient_has_a_delivery_and_its_pages(kit: &Kit) {
         kit.statuses(&message).await,
         [Some(DeliveryStatus::Sent); 2]
     );
-    // The three pages of a recipient lie together: their ids differ in the last sign.
+    // The three pages of a recipient share a row: their ids differ in the last character.
     let prefixes = kit
         .texts("select prefix || length(pages) from carrier_ids order by prefix")
         .await;
@@ -145,9 +145,9 @@ async fn duplicates_of_a_receipt_do_nothing(kit: &Kit) {
     );
 }
 
-/// PostgreSQL has no room in an index for what a short URL of Chinese letters becomes.
+/// A short URL of Chinese letters becomes too long for an index of PostgreSQL.
 async fn a_host_of_any_length_is_called_back(kit: &Kit) {
-    // Mixed, or it could be compressed.
+    // The letters are mixed, because they could be compressed otherwise.
     let label = |step: u32| -> String {
         let all = (1..=1_000).map(|place| 0x4E00 + place * step % 20_000);
         all.filter_map(char::from_u32).collect()
@@ -272,7 +272,7 @@ async fn a_message_of_several_pages_is_delivered_with_its_last_page(kit: &Kit) {
     );
 }
 
-/// 1,530 signs beyond the first plane are 46 pages.
+/// 1,530 characters outside of the basic plane are 46 pages.
 async fn a_longest_message_is_delivered_in_any_page_order(kit: &Kit) {
     let base = sending(kit.account(100).await);
     let message = Sending {
@@ -469,7 +469,8 @@ async fn no_refund_exceeds_the_payment_of_its_component(kit: &Kit) {
     let [one, two, three, four, five] = message.draft.recipients[..] else {
         unreachable!()
     };
-    // 10 came from the bonus, 20 from the credit: the credit is filled first, over several reports.
+    // 10 came from the bonus and 20 from the credit. Refunds fill the credit first, over several
+    // reports.
     kit.report(report(vec![], vec![undelivered(one), undelivered(two)]))
         .await;
     let wallet = kit.store.wallets().find(id).await.unwrap().unwrap();
@@ -521,7 +522,8 @@ async fn many_receipts_settle_in_one_report(kit: &Kit) {
     assert_eq!(kit.balance(base.account).await, naira(10_000 - 1_500));
 }
 
-/// Two nodes hear of the pages of one recipient, and both hear the same receipts.
+/// Two nodes receive the responses of the pages of one recipient, and both receive the same
+/// receipts.
 async fn reports_at_the_same_moment_count_every_page_once(kit: &Kit) {
     let base = Sending {
         callback_url: Some("https://example.ng/r"),
@@ -597,7 +599,7 @@ async fn pages_that_have_one_id_are_settled_together(kit: &Kit) {
     };
     let progress = claimed.iter().map(with_id).collect();
     kit.report(report(progress, vec![])).await;
-    // With its number and without.
+    // The receipts come with and without its number.
     let [first, second] = message.draft.recipients[..] else {
         panic!()
     };
@@ -619,7 +621,7 @@ async fn pages_that_have_one_id_are_settled_together(kit: &Kit) {
     assert_eq!(kit.statuses(&message).await, ends);
 }
 
-/// The carrier's own id besides that of the response, in either place.
+/// The receipt has the carrier's own id besides that of the response, in either place.
 fn with_two_ids(receipt: Receipt, own: &str, own_first: bool) -> Receipt {
     if own_first {
         Receipt {
@@ -646,7 +648,7 @@ async fn a_receipt_with_two_ids_means_the_page_of_either(kit: &Kit) {
     let receipts = message.draft.recipients.iter().enumerate();
     let receipts = receipts.map(|(place, &to)| {
         let receipt = Receipt {
-            // Also where it names no number.
+            // The same holds without a number.
             recipient: (place < 2).then_some(to),
             ..delivered(to)
         };
@@ -691,7 +693,7 @@ async fn a_receipt_with_two_ids_adopts_one_page_under_both(kit: &Kit) {
     let claimed = kit.accept_and_claim(&message).await;
     let to = message.draft.recipients[0];
     let receipts = |own_first| vec![with_two_ids(delivered(to), "own-1", own_first)];
-    // It comes before the response is given up, so it waits under both ids.
+    // The receipt arrives before the timeout of the response, so it waits under both ids.
     let (_, parked) = kit.report(report(vec![], receipts(true))).await;
     assert_eq!(parked, 1);
     let lost: Vec<Progress> = claimed.iter().map(doubted_alone).collect();
@@ -700,7 +702,7 @@ async fn a_receipt_with_two_ids_adopts_one_page_under_both(kit: &Kit) {
         kit.numbers("select count(*) from parked_receipts").await,
         [0]
     );
-    // The same page again, whichever id it is known by.
+    // Both ids mean the same page.
     kit.report(report(vec![], receipts(false))).await;
     kit.report(report(
         vec![],
@@ -722,7 +724,7 @@ async fn a_receipt_with_two_ids_adopts_one_page_under_both(kit: &Kit) {
     assert_eq!(kit.statuses(&message).await, ends);
 }
 
-/// The response was lost, and nothing goes out again.
+/// The response was lost, and nothing is sent again.
 fn doubted_alone(claimed: &Claimed) -> Progress {
     Progress {
         doubted: claimed.batch.recipients.clone(),

@@ -1,4 +1,4 @@
-//! Delivery reports, as a caller reads them.
+//! Delivery reports, as a customer reads them.
 
 use domain::{DeliveryStatus, Environment, Recipient};
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,4 @@
-//! Old data: what goes, what stays, and in which steps.
+//! Retention: the removed rows, the kept rows, and the steps.
 
 use domain::{DeliveryStatus, Environment};
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ twins!(
 /// Messages accepted before this are old.
 const BEFORE: i64 = NOW - 10 * DAY;
 
-/// Takes steps to the end; gives how many went, and in how many steps.
+/// Runs steps to the end. Returns the numbers of removed messages and of steps.
 async fn all<C: Clone>(
     kit: &Kit,
     mut step: impl AsyncFnMut(domain::Bucket, Option<C>) -> Removed<C>,
@@ -91,7 +91,7 @@ async fn count(kit: &Kit, of: &str) -> i64 {
     kit.numbers(&format!("select count(*) from {of}")).await[0]
 }
 
-/// Where the recipients of a message stand; `None` when it is not known.
+/// Returns the states of a message's recipients, or `None` if the message does not exist.
 async fn known(kit: &Kit, message: &NewMessage) -> Option<Vec<Option<DeliveryStatus>>> {
     let draft = &message.draft;
     let report =
@@ -102,7 +102,7 @@ async fn known(kit: &Kit, message: &NewMessage) -> Option<Vec<Option<DeliverySta
     Some(recipients.into_iter().map(|(_, status)| status).collect())
 }
 
-/// Every fate at the border of the age, and fates and ages as chance has them.
+/// Every fate is at the border of the age, and others are random.
 async fn what_is_settled_and_older_goes_whole_and_nothing_else_goes(kit: &Kit) {
     let borders = [BEFORE - 1, BEFORE, NOW];
     let mut cases: Vec<(Fate, i64)> = Fate::ALL
@@ -188,7 +188,7 @@ async fn a_large_message_is_deleted_in_steps_and_hidden_at_once(kit: &Kit) {
         left = now;
         steps += 1;
         after = step.next;
-        // A reader meanwhile finds neither half a message nor books that do not agree.
+        // A concurrent reader sees neither half a message nor unbalanced books.
         if steps > 1 {
             assert_eq!(known(kit, &message).await, None);
         }
@@ -235,7 +235,7 @@ async fn a_text_goes_once_its_message_is_settled_and_the_report_stays(kit: &Kit)
         assert_eq!(known(kit, message).await, before, "{fate:?} at {at_ms}");
     }
     assert_eq!(remove_texts(kit, BEFORE).await, 0);
-    // A claim hands out the text: those that may still be sent have theirs.
+    // A claim returns the text, and messages that may still be sent have theirs.
     let waiting = Claim {
         now_ms: NOW + 2 * DAY,
         ..claim(1_000)
@@ -247,7 +247,7 @@ async fn a_text_goes_once_its_message_is_settled_and_the_report_stays(kit: &Kit)
 
 async fn a_text_that_had_to_stay_is_found_again(kit: &Kit) {
     let id = kit.account(10_000).await;
-    // The first is settled late, the second within the time, the third never is.
+    // The first is settled late, the second within the time, and the third never.
     let [late, soon, never] = [
         Fate::Sent.of(kit, id, BEFORE - DAY - 5).await,
         Fate::Sent.of(kit, id, BEFORE - 5).await,
@@ -277,7 +277,7 @@ async fn a_text_stored_after_a_clock_step_is_removed_in_time(kit: &Kit) {
     assert_eq!(remove_texts(kit, BEFORE).await, 1);
 }
 
-/// The state of recipients and callbacks does not matter; unsubmitted messages stay.
+/// The state of recipients and callbacks does not matter. Unsubmitted messages stay.
 async fn sandbox_messages_go_by_age_with_their_callbacks(kit: &Kit) {
     let id = kit.account(100_000).await;
     let old = |environment, first_number, recipients| Sending {
@@ -349,7 +349,7 @@ async fn sandbox_messages_go_by_age_with_their_callbacks(kit: &Kit) {
 
 async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
     let id = kit.account(100_000).await;
-    // Pages of an hour go together.
+    // The pages of an hour are removed together.
     let before = BEFORE - BEFORE.rem_euclid(3_600_000);
     for (at_ms, recipients) in [(before - 1, 2_500), (before, 700), (NOW, 30)] {
         let base = Sending {
@@ -376,7 +376,7 @@ async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
         };
         kit.report(heard).await;
     }
-    // All but the youngest are dead; those are due.
+    // All callbacks but the youngest are dead, and the youngest are due.
     kit.run(&format!(
         "update outbox set state = 'dead' where due_at_ms < {NOW}"
     ))

@@ -1,4 +1,5 @@
-//! Messages that are due later than they were accepted: every period counts from their due time or their submission.
+//! Messages that are due later than they were accepted. Every period begins at their due time or
+//! their submission.
 
 use domain::{AccountId, DeliveryStatus, Gateway};
 use store::{CarrierReport, Claim, Claimed, Expiry, NewMessage, SecondLeg};
@@ -21,7 +22,7 @@ twins!(
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
-/// Two weeks after the acceptance.
+/// The time is two weeks after the acceptance.
 const DUE: i64 = NOW + 14 * DAY;
 const TIMEOUT: i64 = 2 * DAY;
 
@@ -42,7 +43,7 @@ async fn claim_at(kit: &Kit, now_ms: i64) -> Vec<Claimed> {
     kit.store.claims().claim(claim).await.unwrap()
 }
 
-/// Accepts a message, and submits it when it is due.
+/// Accepts a message, and submits it at its due time.
 async fn submitted(kit: &Kit, sending: &Sending) -> NewMessage {
     let message = sending.message(&kit.store);
     kit.accept(&message).await;
@@ -139,7 +140,7 @@ async fn an_id_that_comes_again_means_the_last_submission(kit: &Kit) {
 }
 
 async fn validity_runs_from_the_due_time(kit: &Kit) {
-    // A sweep of a message that is due at once has passed the time of acceptance.
+    // A sweep of messages that are due at once has passed the time of acceptance.
     expire(kit, DUE).await;
     let message = submitted(kit, &scheduled(kit.account(100).await)).await;
     assert_eq!(expire(kit, DUE + TIMEOUT).await, 0);
@@ -170,7 +171,7 @@ async fn a_sweep_step_ends_with_many_scheduled_recipients(kit: &Kit) {
 async fn a_lost_response_counts_receipts_from_the_due_time(kit: &Kit) {
     let message = scheduled(kit.account(100).await).message(&kit.store);
     kit.accept(&message).await;
-    // Another platform sends to the number under the same sender.
+    // Another platform sends to the number with the same sender.
     let early = CarrierReport {
         now_ms: DUE - HOUR,
         ..report(vec![], vec![delivered(message.draft.recipients[0])])

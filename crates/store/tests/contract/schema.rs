@@ -1,9 +1,10 @@
-//! The two migration folders make the same schema.
+//! Both migrations make the same schema.
 
 use store::Store;
 use storekit::Kit;
 
-/// One line for each column, key, index and condition of a schema, in the same words on both databases.
+/// Returns a line for each column, key, index and condition of a schema, in the same words on both
+/// databases.
 async fn lines(kit: &Kit) -> Vec<String> {
     let queries = if kit.is_sqlite() { SQLITE } else { POSTGRES };
     let mut lines = Vec::new();
@@ -66,7 +67,7 @@ const POSTGRES: [&str; 3] = [
      where contype = 'f' and connamespace = current_schema()::regnamespace",
 ];
 
-/// The conditions in the text of a table that begins with its name.
+/// Returns the conditions in the text of a table that begins with its name.
 fn conditions(table: &str) -> Vec<String> {
     let name = table.split(' ').next().unwrap_or_default();
     let (mut found, mut rest) = (Vec::new(), table);
@@ -83,8 +84,8 @@ fn conditions(table: &str) -> Vec<String> {
     found
 }
 
-/// A line without what the databases write each in their own way: types of values, brackets and case of
-/// conditions.
+/// Returns a line without the parts that each database writes in its own way: types of values,
+/// brackets and case of conditions.
 fn plain(line: &str) -> String {
     let line = line
         .replace("bytea", "blob")
@@ -102,8 +103,9 @@ fn plain(line: &str) -> String {
     line
 }
 
-/// The keys of duplicate windows, which each database finds in its own way (decision 0017), and that of the ledger, in which
-/// PostgreSQL leaves room empty before a wide column (decision 0020), and SQLite keeps what was charged together (0029).
+/// The keys of duplicate windows, which each database finds in its own way (decision 0017), and
+/// that of the ledger. PostgreSQL leaves space before a wide column (decision 0020), and SQLite
+/// groups the entries of a charge (0029).
 const OF_SQLITE: &[&str] = &[
     "ledger primary key unique (bucket, subject, account_id, recipient, kind, component)",
     "recent_sends primary key unique (bucket, expires_at_ms, fingerprint)",
@@ -142,7 +144,7 @@ storekit::twins!(
     a_database_of_a_newer_release_is_refused
 );
 
-/// Or the twins would be equal for want of looking.
+/// Without rows both would be equal.
 async fn whatever_differs_in_a_schema_shows(kit: &Kit) {
     let mut before = lines(kit).await;
     for change in [

@@ -1,4 +1,4 @@
-//! A connection to PostgreSQL that is lost in the middle of a commit, or in a question.
+//! A connection to PostgreSQL that is lost during a commit or a query.
 
 use domain::{AccountStatus, Component, DeliveryStatus};
 use std::path::PathBuf;
@@ -13,18 +13,19 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::task::JoinSet;
 
-/// When a connection is cut.
+/// The moment at which a connection is cut.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Cut {
-    /// The server never hears of the commit.
+    /// The server does not receive the commit.
     Before,
-    /// It has committed, and nobody is told.
+    /// The server has committed, and its answer is lost.
     After,
-    /// A question with these words is swallowed, and the connection stays open.
+    /// A query with these words is dropped, and the connection stays open.
     Silence(&'static str),
-    /// The commit is swallowed, and the connection stays open: its locks are held.
+    /// The commit is dropped, and the connection stays open with its locks.
     Held,
-    /// The server never hears of the beginning, as where it has gone since the connection was used last.
+    /// The server does not receive the beginning, like after a restart since the last use of the
+    /// connection.
     Rested,
 }
 
@@ -39,7 +40,7 @@ impl Cut {
     }
 }
 
-/// Stands between a node and the server, and cuts the connection at commits as long as any are to be cut.
+/// A proxy between a node and the server, which cuts so many connections at commits.
 struct Scissors {
     port: u16,
     left: Arc<AtomicUsize>,
@@ -88,11 +89,11 @@ async fn carry(mut client: TcpStream, cut: Cut, left: Arc<AtomicUsize>) {
                 if is_said && left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, takes).is_ok() {
                     if cut == Cut::After {
                         server.write_all(said).await.unwrap();
-                        // Its answer says that it is done.
+                        // The answer of the server confirms the commit.
                         let _ = server.read(&mut from_server).await;
                     }
                     if matches!(cut, Cut::Silence(_) | Cut::Held) {
-                        // Until the client gives up.
+                        // The proxy waits until the client gives up.
                         while client.read(&mut from_client).await.is_ok_and(|count| count > 0) {}
                     }
                     return;
@@ -109,7 +110,7 @@ async fn carry(mut client: TcpStream, cut: Cut, left: Arc<AtomicUsize>) {
     }
 }
 
-/// Runs a rule with connections cut before and after the server has committed.
+/// Runs a rule with connections that are cut before and after the server has committed.
 async fn severed<R: Future<Output = ()>>(rule: impl Fn(Arc<Kit>, store::Store, Scissors) -> R) {
     for cut in [Cut::Before, Cut::After] {
         let kit = Arc::new(Kit::postgres().await);
@@ -403,7 +404,7 @@ async fn the_locks_of_an_unreachable_node_do_not_block_others() {
         let store = store.clone();
         held.spawn(async move { store.wallets().credit(entry, by(NOW)).await });
     }
-    // One has the wallet, the others wait for it, each to be swallowed in its turn.
+    // One change locks the wallet, and the others wait for it. Each of them is dropped in its turn.
     let waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'";
     let waits = async {
         while kit.numbers(waiting).await < vec![i64::try_from(HELD - 1).unwrap()] {

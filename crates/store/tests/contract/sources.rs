@@ -1,8 +1,8 @@
-//! The contract is whole: every public function of `Store` is proved by some rule.
+//! The contract is complete: a rule tests every public function of `Store`.
 
 use std::path::{Path, PathBuf};
 
-/// All Rust files below a directory.
+/// Returns all Rust files below a directory.
 pub(crate) fn rust_files(directory: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory).unwrap() {
@@ -21,7 +21,7 @@ pub(crate) fn crate_files(folder: &str) -> Vec<PathBuf> {
     rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))
 }
 
-/// The public functions in the `impl Store` blocks of a source.
+/// Returns the public functions in the `impl Store` blocks of a source.
 fn public_functions(source: &str) -> Vec<String> {
     let mut functions = Vec::new();
     let mut within = false;
@@ -56,7 +56,7 @@ fn every_public_function_of_the_store_is_in_the_contract() {
         functions.len() > 25,
         "the sources are not read right: {functions:?}"
     );
-    // The import is the only user of the stored forms, and its tests prove it.
+    // The import is the only user of the stored forms, and its tests cover them.
     let contract = [crate_files("tests"), crate_files("../import")].concat();
     let contract: String = contract.iter().map(read).collect();
     let missing: Vec<&String> = functions

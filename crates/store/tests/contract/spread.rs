@@ -1,5 +1,5 @@
-//! Changes of many accounts: one for all of them where one server has all buckets, one for each bucket where those may lie
-//! on several.
+//! Changes of many accounts: one for all of them if one server has all buckets, and one for each
+//! bucket if several servers may have them.
 
 use domain::{AccountId, Bucket, Component};
 use std::collections::HashSet;
@@ -9,7 +9,7 @@ use storekit::{
     undelivered,
 };
 
-/// More than there are buckets.
+/// The number is larger than that of buckets.
 const ACCOUNTS: usize = 20;
 
 twins!(
@@ -22,7 +22,7 @@ spread!(
     a_transaction_keeps_to_one_bucket_where_buckets_are_spread,
 );
 
-/// A message to one number of each of some accounts, which have 10 naira; each costs 6.
+/// A message to one number from each of some accounts, which have 10 naira. Each message costs 6.
 async fn messages(kit: &Kit) -> Vec<(AccountId, NewMessage)> {
     let mut messages = Vec::new();
     for index in 0..ACCOUNTS {
@@ -75,7 +75,7 @@ async fn a_transaction_keeps_to_one_bucket_where_buckets_are_spread(kit: &Kit) {
     assert_eq!(parts(&kit.store, &all), buckets.len());
 }
 
-/// Half of the receipts are good and come with the responses, the others refund what was charged.
+/// Half of the receipts confirm deliveries and come with the responses. The others cause refunds.
 async fn recipients_of_all_buckets_are_settled_in_one_report(kit: &Kit) {
     let all = messages(kit).await;
     for (_, message) in &all {
@@ -102,7 +102,8 @@ async fn recipients_of_all_buckets_are_settled_in_one_report(kit: &Kit) {
     }
 }
 
-/// Reports that refund some accounts for refused submits and others for bad receipts, while all are charged.
+/// Some reports refund accounts for refused submits, and others for failed receipts, while all
+/// accounts are charged.
 async fn accounts_are_charged_and_refunded_at_the_same_moment(kit: &Kit) {
     let first = messages(kit).await;
     for (account, message) in &first {

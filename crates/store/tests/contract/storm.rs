@@ -1,4 +1,4 @@
-//! A storm of receipts: many of them twice, before their response, or for nobody, and all in any order.
+//! A storm of receipts: many of them are repeated, early or unknown, in any order.
 //!
 //! The expected recipients and wallets are computed from the sends, not from the store.
 
@@ -9,14 +9,14 @@ use storekit::{Kit, NOW, Sending, naira, number, page_id, receipt, report, sendi
 
 twins!(receipts_in_any_order_settle_each_recipient_once);
 
-/// Receipts in all; with `OGENE_LONG` a million.
+/// Number of receipts. With `OGENE_LONG` it is a million.
 const FEW: usize = 20_000;
 const MANY: usize = 1_000_000;
 /// Percentages of receipts that are repeated, unknown, and earlier than their response.
 const TWICE: usize = 30;
 const UNKNOWN: usize = 5;
 const EARLY: usize = 10;
-/// Recipients of a message; every fifth message has two pages, every tenth is called back.
+/// Recipients of a message. Every fifth message has two pages, and every tenth has callbacks.
 const RECIPIENTS: usize = 500;
 const PRICE: i64 = 6;
 /// The size of a report.
@@ -24,7 +24,7 @@ const TOGETHER: usize = 2_000;
 /// The part of a mixed payment from the first component, in naira.
 const PROMO: i64 = 1_000;
 
-/// The moments of a storm.
+/// The times of a storm.
 const END: u64 = 1 << 40;
 
 /// A response or receipt of the carrier.
@@ -67,7 +67,7 @@ async fn send(kit: &Kit, chance: &mut Chance, pages_wanted: usize) -> Vec<Sent> 
     let (mut sent, mut pages_sent) = (Vec::<Sent>::new(), 0);
     while pages_sent < pages_wanted {
         let at = sent.len();
-        // The first is paid by two components.
+        // Two components pay the first message.
         if at == 0 {
             kit.credit(account, Component::PromoBonus, PROMO).await;
         }
@@ -103,7 +103,7 @@ fn status(end: DeliveryStatus, page: i64, pages: i64) -> DeliveryStatus {
     }
 }
 
-/// All that comes, by moment, and what it must come to.
+/// All reports by time, and the expected end.
 fn storm(sent: &[Sent], chance: &mut Chance, receipts: usize) -> (Vec<(u64, JoinedReport)>, Tally) {
     let (mut joined, mut tally) = (Vec::new(), Tally::default());
     for (index, one) in sent.iter().enumerate() {
@@ -148,11 +148,12 @@ fn storm(sent: &[Sent], chance: &mut Chance, receipts: usize) -> (Vec<(u64, Join
     (joined, tally)
 }
 
-/// Reports all of it; gives what was parked and settled on the way.
+/// Reports all of it. Returns the numbers of parked and of settled receipts.
 async fn bring(kit: &Kit, sent: &[Sent], joined: Vec<(u64, JoinedReport)>) -> (usize, usize) {
     let (mut parked, mut ended) = (0, 0);
     let mut left = joined.into_iter().map(|(_, joined)| joined).peekable();
-    // A receipt in the report of its response is not early; so a response has its own report.
+    // A receipt in the report of its response is not early, so each response has a report of its
+    // own.
     while left.peek().is_some() {
         let (mut progress, mut receipts) = (Vec::new(), Vec::new());
         while let Some(next) = left.next_if(|next| {
@@ -196,7 +197,8 @@ async fn receipts_in_any_order_settle_each_recipient_once(kit: &Kit) {
         let wanted: Vec<_> = wanted.collect();
         assert_eq!(kit.statuses(&one.message).await, wanted, "seed {seed}");
     }
-    // Money: what one component paid goes back to it; what two paid, to the one that was drawn last first.
+    // Refunds go back to the component that paid. If two paid, the one that was drawn last is
+    // first.
     let back = PRICE * i64::try_from(tally.refunded).unwrap();
     let after = kit.store.wallets().find(account).await.unwrap().unwrap();
     assert_eq!(after.total(), before.total() + naira(back), "seed {seed}");

@@ -1,4 +1,4 @@
-//! Sweeps: changes that time alone causes.
+//! Sweeps: changes that only time causes.
 
 use domain::{DeliveryStatus, Gateway};
 use store::{CarrierReport, Expiry};
@@ -121,7 +121,7 @@ async fn what_was_submitted_long_after_its_end_expires_too(kit: &Kit) {
     let base = sending(kit.account(100).await);
     let message = base.message(&kit.store);
     let claimed = kit.accept_and_claim(&message).await;
-    // It stays in hand while sweeps pass it: a carrier throttles, or a clock was wrong.
+    // The batch stays claimed while sweeps pass it: a carrier throttles, or a clock was wrong.
     let now_ms = NOW + TIMEOUT + 3_600_000;
     kit.expire(&expiry(Gateway::DirectRefund, now_ms)).await;
     let late = CarrierReport {
@@ -229,7 +229,7 @@ async fn an_expiry_of_many_goes_in_steps(kit: &Kit) {
     assert_eq!(kit.balance(base.account).await, naira(100_000));
 }
 
-/// A batch may be on the wire while the sweep passes over its message.
+/// A batch may be in flight while the sweep passes its message.
 async fn what_was_submitted_just_before_its_end_expires_too(kit: &Kit) {
     let message = sending(kit.account(100).await).message(&kit.store);
     let claimed = kit.accept_and_claim(&message).await;
@@ -319,7 +319,7 @@ async fn a_report_counts_as_delivered_what_was_given_up_before(kit: &Kit) {
     for _ in 0..2 {
         assert_eq!(counts().await, (2, 1), "the end that was ours is corrected");
     }
-    // A row of a settled recipient stays, so that nobody looks at it again.
+    // The row of a settled recipient stays, and is not read again.
     kit.run("update deliveries set status = 'undeliv'")
         .await
         .unwrap();

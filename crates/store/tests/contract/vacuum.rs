@@ -1,4 +1,4 @@
-//! The room of what has left the queues of PostgreSQL is used again (decision 0026).
+//! PostgreSQL uses the space of removed queue rows again (decision 0026).
 
 use database::{Server, Target, TestConnection};
 use store::Store;
@@ -9,10 +9,10 @@ const FILL: &str = "insert into recent_sends (bucket, fingerprint, expires_at_ms
 const REMOVED: &str = "select pg_stat_get_tuples_deleted('recent_sends'::regclass)";
 const SIZE: &str = "select pg_total_relation_size('recent_sends')";
 const VACUUMS: &str = "select pg_stat_get_vacuum_count('recent_sends'::regclass)";
-/// The server's own vacuum would be counted now and then.
+/// The server's own vacuum would be counted sometimes.
 const OURS_ALONE: &str = "alter table recent_sends set (autovacuum_enabled = false)";
 
-/// A database of its own: what others read in theirs keeps nothing of it from being removed.
+/// The test has a database of its own, where no reader of another test delays the removal.
 struct Queue {
     store: Store,
     connection: TestConnection,
@@ -41,14 +41,15 @@ impl Queue {
         self.connection.column(sql).await.unwrap()[0]
     }
 
-    /// Fills the windows and empties them, and has the queues vacuumed as often as three seconds would; gives how large
-    /// they were, and how many vacuums there have been.
+    /// Opens and closes windows, and vacuums the queues as often as in three seconds. Returns the
+    /// sizes of the tables and the number of vacuums.
     async fn turn_over(&mut self) -> (i64, i64) {
         self.run(FILL).await;
         let size = self.number(SIZE).await;
         self.run("delete from recent_sends").await;
         self.removed += 5_000;
-        // It would be counted once the connection has rested for ten seconds, or does something else a second later.
+        // The server counts it after the connection was idle for ten seconds, or used again after a
+        // second.
         self.run("select pg_stat_force_next_flush()").await;
         while self.number(REMOVED).await < self.removed {}
         for _ in 0..3 {
@@ -75,7 +76,7 @@ async fn queues_are_vacuumed_once_most_rows_are_dead() {
     assert!(size < 2 * first.0, "{} and then {size}", first.0);
     assert_eq!(vacuums, 3);
 
-    // A dump, say: nothing that leaves from now on can be removed.
+    // A dump, for example, keeps all rows that are removed from now on.
     let mut dump = TestConnection::postgres(&url).await.unwrap();
     let snapshot = "begin isolation level repeatable read; select count(*) from wallets";
     dump.run(snapshot).await.unwrap();

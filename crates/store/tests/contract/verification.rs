@@ -1,4 +1,4 @@
-//! `verify`: silent on a sound database, and it finds each fault.
+//! `verify`: it finds no fault in a sound database, and each fault in others.
 
 use domain::{Environment, Gateway};
 use store::{CarrierReport, Expiry, NewMessage};
@@ -41,7 +41,7 @@ fn hex(message: &NewMessage) -> String {
     message.id.0.simple().to_string()
 }
 
-/// How the database writes a message id.
+/// Returns a message id as a literal of the database.
 fn literal(kit: &Kit, message: &NewMessage) -> String {
     let hex = hex(message);
     if kit.is_sqlite() {
@@ -51,7 +51,7 @@ fn literal(kit: &Kit, message: &NewMessage) -> String {
     }
 }
 
-/// A ledger entry that nobody meant, of so many naira.
+/// Makes a wrong ledger entry of so many naira.
 async fn enter(kit: &Kit, message: &NewMessage, recipient: u64, kind: &str, naira: i64) {
     let account = message.draft.account;
     let (bucket, id) = (kit.store.bucket_of(account).0, literal(kit, message));
@@ -120,7 +120,7 @@ async fn a_wallet_below_nothing_is_found(kit: &Kit) {
     for column in domain::Component::ALL.map(domain::Component::as_str) {
         let id = kit.account(10).await;
         let bucket = kit.store.bucket_of(id).0;
-        // As the books would have it, and the tables refuse.
+        // The tables refuse this, though the sums would be right.
         let unchecked = if kit.is_sqlite() {
             "pragma ignore_check_constraints = on".to_owned()
         } else {
@@ -295,7 +295,7 @@ async fn a_part_of_a_page_and_pages_that_the_text_has_not_are_found(kit: &Kit) {
         ("reserve = 40001", true),
         ("pages = 0", true),
         ("pages = 4", true),
-        // The sender ID, which takes a page, is not added for everybody.
+        // The sender ID takes a page, and is not added for all recipients.
         ("pages = 1", false),
     ] {
         kit.plant(&format!("update deliveries set {planted}")).await;
@@ -306,7 +306,7 @@ async fn a_part_of_a_page_and_pages_that_the_text_has_not_are_found(kit: &Kit) {
     assert_eq!(violations(kit).await, Vec::<String>::new());
 }
 
-/// Long after the time of what is accepted now.
+/// The time is long after that of current sends.
 const LATER: i64 = NOW + 2 * 86_400_000;
 
 async fn give_up_later(kit: &Kit) {
@@ -440,7 +440,7 @@ async fn a_refund_that_is_owed_is_found(kit: &Kit) {
 async fn an_entry_that_the_audit_has_lost_is_found(kit: &Kit) {
     kit.account(10).await;
     let made = kit.store.audit().list(None, None, 10).await.unwrap().len();
-    // The last one leaves no gap behind.
+    // The last entry leaves no gap.
     kit.plant(if kit.is_sqlite() {
         "drop trigger audit_loses_nothing; delete from audit where number = 2"
     } else {

@@ -29,7 +29,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All files below a path.
+/// Returns all files below a path.
 fn files(path: &Path) -> Vec<PathBuf> {
     if path.is_file() {
         return vec![path.to_owned()];
@@ -47,7 +47,7 @@ fn files(path: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Every text with its path.
+/// Returns every text with its path.
 fn texts() -> Vec<(PathBuf, String)> {
     let found: Vec<_> = TEXTS
         .iter()
@@ -70,7 +70,7 @@ fn is_document(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "md")
 }
 
-/// The anchor that a heading has.
+/// Returns the anchor of a heading.
 fn anchor(heading: &str) -> String {
     let text = heading.trim_start_matches('#').trim().to_lowercase();
     text.chars()
@@ -137,11 +137,11 @@ fn each_document_that_a_text_names_exists() {
     let named = Regex::new(r"[`( ]((?:[\w-]+/)*[\w-]+\.md)\b").unwrap();
     let mut missing = Vec::new();
     for (path, text) in texts() {
-        // A test of the documents names what is not there.
+        // A test of the documents names missing files.
         if path.ends_with("tidy/documents.rs") {
             continue;
         }
-        // Files that a command writes, or that a package installs, are not of the repository.
+        // Files that a command writes, or that a package installs, are not in the repository.
         let lines = text
             .lines()
             .filter(|line| !line.contains("--markdown ") && !line.contains("usr/share/"));
@@ -245,7 +245,7 @@ fn a_decision_is_at_most_40_lines_in_one_form() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// The names of our metrics in a text, without the suffixes of histograms.
+/// Returns the names of our metrics in a text, without the suffixes of histograms.
 fn metrics(text: &str) -> BTreeSet<String> {
     let named = Regex::new(r"\bogene_[a-z_]*[a-z]\b").unwrap();
     let suffixes = ["_bucket", "_count", "_sum"];

@@ -1,11 +1,11 @@
-//! A struct has one `impl` block, those of traits apart: it is not cut over several files.
+//! A struct has one `impl` block, apart from those of traits, so it is not cut over several files.
 
 use super::imports::code;
 use super::tidy::{crates, is_test, rust_files};
 use std::collections::BTreeMap;
 use std::fs;
 
-/// The name of the type that a line begins an `impl` block of, if it is not one of a trait.
+/// Returns the type of an `impl` block that begins on this line, if it is not one of a trait.
 fn implemented(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("impl")?;
     let rest = match rest.strip_prefix('<') {
@@ -31,7 +31,7 @@ fn implemented(line: &str) -> Option<&str> {
     (!is_of_trait && !name.is_empty()).then_some(name)
 }
 
-/// The name of the type that a line defines.
+/// Returns the name of the type that a line defines.
 fn defined(line: &str) -> Option<&str> {
     let line = line.trim_start_matches("pub ");
     let line = match line.strip_prefix("pub(") {
@@ -60,7 +60,7 @@ fn a_struct_has_one_impl_block() {
             if let Some(name) = implemented(line) {
                 counts.entry(name).or_default().0 += 1;
             }
-            // The macro of named enums takes the definition indented.
+            // The macro of named enums has an indented definition.
             if let Some(name) = defined(line.trim_start()) {
                 counts.entry(name).or_default().1 += 1;
             }

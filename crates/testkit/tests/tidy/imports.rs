@@ -23,13 +23,13 @@ const ENGINE_PARTS: [&str; 13] = [
     "engine",
 ];
 
-/// The path of a module in its crate; the root has none.
+/// The path of a module in its crate. The root has none.
 type Module = Vec<String>;
 
-/// The files of a crate by the modules that they are, with the modules that each imports.
+/// The modules of a crate, with the modules that each imports.
 type Imports = BTreeMap<Module, BTreeSet<Module>>;
 
-/// The source without comments, and without its test modules.
+/// Returns the source without comments, and without its test modules.
 pub(super) fn code(source: &str) -> String {
     let (mut code, mut marked, mut within_tests) = (String::new(), false, false);
     for line in source.lines() {
@@ -48,7 +48,7 @@ fn is_word(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// All paths that the code names, with the groups of `use` written out.
+/// Returns all paths that the code names, with the groups of `use` written out.
 fn paths(code: &str) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let starts = code.match_indices("::").filter_map(|(end, _)| {
@@ -103,7 +103,7 @@ fn tree(rest: &mut &str, before: &[String], found: &mut Vec<Vec<String>>) {
     }
 }
 
-/// The module that a path leads to from `from`: the deepest one that is a file.
+/// Returns the module that a path names from `from`: the deepest one that is a file.
 fn target(path: &[String], from: &Module, files: &BTreeSet<Module>) -> Option<Module> {
     let mut names = path.iter().map(String::as_str).peekable();
     let mut module = match *names.peek()? {
@@ -141,7 +141,7 @@ fn target(path: &[String], from: &Module, files: &BTreeSet<Module>) -> Option<Mo
     Some(module)
 }
 
-/// The module that a file below `src` is.
+/// Returns the module of a file below `src`.
 fn module(file: &Path, src: &Path) -> Module {
     let inner = file.strip_prefix(src).unwrap().with_extension("");
     let names = inner.iter().map(|name| name.to_str().unwrap().to_owned());
@@ -152,7 +152,7 @@ fn module(file: &Path, src: &Path) -> Module {
     }
 }
 
-/// The imports between the files of a crate, tests left out.
+/// Returns the imports between the files of a crate, without tests.
 fn imports(folder: &Path) -> Imports {
     let src = folder.join("src");
     let sources: BTreeMap<Module, String> = rust_files(&src)
@@ -177,7 +177,7 @@ fn imports(folder: &Path) -> Imports {
     sources.iter().map(of).collect()
 }
 
-/// The modules that `from` imports, also by way of others.
+/// Returns the modules that `from` imports, also by way of others.
 fn reached(from: &Module, imports: &Imports) -> BTreeSet<Module> {
     let (mut reached, mut left) = (BTreeSet::new(), vec![from]);
     while let Some(next) = left.pop() {
@@ -190,7 +190,7 @@ fn reached(from: &Module, imports: &Imports) -> BTreeSet<Module> {
     reached
 }
 
-/// The modules in rings, with the modules of the same ring that each imports.
+/// Returns the modules in rings, with the modules of the same ring that each imports.
 fn rings(imports: &Imports) -> BTreeMap<Module, Vec<Module>> {
     let all: BTreeMap<&Module, BTreeSet<Module>> = imports
         .keys()
@@ -208,13 +208,13 @@ fn rings(imports: &Imports) -> BTreeMap<Module, Vec<Module>> {
         .collect()
 }
 
-/// A module as the faults name it: `engine::context::clock`.
+/// Returns the name of a module in a fault: `engine::context::clock`.
 fn name(crate_: &str, module: &Module) -> String {
     let names = [crate_.to_owned()].into_iter().chain(module.clone());
     names.collect::<Vec<_>>().join("::")
 }
 
-/// The faults of the rings of a crate.
+/// Returns the faults of the rings of a crate.
 fn faults_of(crate_: &str, rings: &BTreeMap<Module, Vec<Module>>) -> Vec<String> {
     let faults = rings.iter().map(|(module, targets)| {
         let targets: Vec<String> = targets.iter().map(|one| name(crate_, one)).collect();

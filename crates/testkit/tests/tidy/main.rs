@@ -1,6 +1,6 @@
 //! The tests of the rules of the repository: borders between the crates, sizes, names, prose.
 //!
-//! They read files alone, so they stand in the crate that is built first.
+//! They only read files, so they are in the crate that is built first.
 
 #[cfg(test)]
 mod prose;
@@ -23,9 +23,9 @@ mod tidy {
     /// The crates that a crate may name, by the table of borders in `ARCHITECTURE.md`.
     struct Border {
         name: &'static str,
-        /// Which of our own crates.
+        /// Our own crates.
         ours: &'static [&'static str],
-        /// Which of the guarded libraries.
+        /// The guarded libraries.
         guarded: &'static [&'static str],
     }
 
@@ -82,7 +82,7 @@ mod tidy {
             ours: &["database", "domain", "store"],
             guarded: &[],
         },
-        // It meets the binary only as its users do, and makes tokens as that makes them.
+        // It uses the binary only as customers do, and makes tokens as the binary does.
         Border {
             name: "bench",
             ours: &["domain", "smpp"],
@@ -90,10 +90,10 @@ mod tidy {
         },
     ];
 
-    /// Crates that tests alone name.
+    /// Crates that only tests name.
     const KITS: [&str; 2] = ["storekit", "testkit"];
 
-    /// Libraries that only some crates may name: databases, servers, chance, a runtime.
+    /// Libraries that only some crates may name: databases, servers, randomness, a runtime.
     const GUARDED: [&str; 13] = [
         "actix-web",
         "askama",
@@ -110,17 +110,17 @@ mod tidy {
         "tower-http",
     ];
 
-    /// Words that say nothing about what they name.
+    /// Words that do not describe a thing.
     const EMPTY_WORDS: [&str; 6] = ["manager", "helper", "util", "utils", "service", "common"];
 
-    /// Most lines of a file, tests not counted.
+    /// Maximum number of lines of a file, without tests.
     const MAX_LINES: usize = 400;
 
     pub(super) fn root() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
     }
 
-    /// The folders of all crates.
+    /// Returns the folders of all crates.
     pub(super) fn crates() -> Vec<PathBuf> {
         let mut folders: Vec<PathBuf> = fs::read_dir(root().join("crates"))
             .unwrap()
@@ -131,7 +131,7 @@ mod tidy {
         folders
     }
 
-    /// All Rust files below a folder.
+    /// Returns all Rust files below a folder.
     pub(super) fn rust_files(folder: &Path) -> Vec<PathBuf> {
         let mut files = Vec::new();
         let Ok(entries) = fs::read_dir(folder) else {
@@ -169,7 +169,7 @@ mod tidy {
             .to_string()
     }
 
-    /// The packages that a manifest names, under whatever name, for whatever purpose.
+    /// Returns the packages that a manifest names, by any name and for any purpose.
     fn dependencies(manifest: &toml::Table) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         for (key, value) in manifest {
@@ -262,7 +262,7 @@ mod tidy {
         assert!(faults.is_empty(), "{faults:#?}");
     }
 
-    /// Lines of a source without its test modules.
+    /// Returns the lines of a source without its test modules.
     fn counted_lines(source: &str) -> usize {
         let (mut count, mut within_tests, mut marked) = (0, false, false);
         for line in source.lines() {
@@ -309,7 +309,8 @@ mod tidy {
         assert!(found.is_empty(), "{found:#?}");
     }
 
-    /// The words of a name, in small letters: `SendManager` and `send_manager` are `send`, `manager`.
+    /// Returns the words of a name, in small letters: `SendManager` and `send_manager` are `send`,
+    /// `manager`.
     fn words(name: &str) -> Vec<String> {
         let mut spaced = String::new();
         for character in name.chars() {
@@ -321,7 +322,7 @@ mod tidy {
         spaced.split('_').map(str::to_owned).collect()
     }
 
-    /// The name that a line defines, of a module or a type.
+    /// Returns the name of a module or type that a line defines.
     fn defined(line: &str) -> Option<&str> {
         const VISIBILITY: [&str; 3] = ["pub(crate) ", "pub(super) ", "pub "];
         const KEYWORDS: [&str; 5] = ["mod ", "struct ", "enum ", "trait ", "type "];
@@ -404,7 +405,7 @@ mod tidy {
         }
     }
 
-    /// The metrics that a source names.
+    /// Returns the metrics that a source names.
     fn metrics(source: &str) -> BTreeSet<String> {
         let is_metric = |word: &&str| {
             let plain = |byte| matches!(byte, b'a'..=b'z' | b'_');

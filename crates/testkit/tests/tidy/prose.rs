@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use rules::{Fault, Kind, Text};
 
-/// Folders that hold nothing of our own.
+/// Folders without texts of our own.
 const SKIPPED: [&str; 3] = [".git", "target", "node_modules"];
 
 /// Suffixes of files whose comments begin with `#`.
@@ -29,7 +29,7 @@ const HASHED: [&str; 11] = [
     "gitignore",
 ];
 
-/// The faults of one file. A file of an unknown kind has none.
+/// Returns the faults of one file. A file of an unknown kind has none.
 fn faults(path: &str, source: &str) -> Vec<Fault> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let suffix = name.rsplit('.').next().unwrap_or(name);

@@ -38,7 +38,7 @@ pub(crate) struct AccountData {
     /// Always `NGN`.
     #[schema(example = "NGN")]
     currency: &'static str,
-    /// When the account was made.
+    /// The time of the account's creation.
     created_at: LagosTime,
     /// True in the sandbox, absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -29,19 +29,19 @@ pub(crate) struct BalanceAnswer {
     #[schema(example = "API-0000")]
     #[schema(value_type = String)]
     code: Cow<'static, str>,
-    /// The outcome, for people.
+    /// The outcome in words.
     message: &'static str,
     data: BalanceData,
     balance: Balances,
 }
 
-/// The same once more, for older clients.
+/// The same values for older clients.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct BalanceData {
     /// Always `success`.
     #[schema(example = "success")]
     status: &'static str,
-    /// The outcome, for people.
+    /// The outcome in words.
     message: &'static str,
     /// All components together.
     balance: Naira,

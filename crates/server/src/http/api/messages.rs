@@ -69,11 +69,11 @@ pub(crate) fn message_answer(
 /// A message.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct MessageItem {
-    /// As the send answered it.
+    /// The `message_id` in the answer to the send.
     message_id: String,
-    /// When it was accepted.
+    /// The time of the acceptance.
     created_at: LagosTime,
-    /// When it is due, or null if it was due at once.
+    /// The due time, or null if it was due at once.
     #[schema(required = true)]
     scheduled_for: Option<LagosTime>,
     /// `scheduled`, `sending`, `paused`, `completed` or `cancelled`.
@@ -88,7 +88,7 @@ pub(crate) struct MessageItem {
     /// The text, or null once retention removed it.
     #[schema(required = true)]
     body: Option<String>,
-    /// How many recipients it has.
+    /// The number of recipients.
     recipients_count: u64,
     /// Pages of the longest form of the text.
     page_count: i64,
@@ -98,7 +98,7 @@ pub(crate) struct MessageItem {
     cost: Naira,
     /// The refunds so far.
     refunded: Naira,
-    /// The reference sent with the message.
+    /// The reference of the send.
     #[schema(required = true)]
     customer_reference: Option<String>,
     summary: Summary,

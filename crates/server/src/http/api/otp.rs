@@ -106,7 +106,7 @@ pub(crate) struct OtpData {
     /// Always `NGN`.
     #[schema(example = "NGN")]
     currency: &'static str,
-    /// The time from which the code is not good.
+    /// The time from which the code is refused.
     expires_at: LagosTime,
     /// The code. Only the sandbox shows it, and only in the first answer.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -183,7 +183,7 @@ pub(crate) struct OtpStateData {
     attempts_left: u32,
     /// Times that it was sent again.
     resends: u32,
-    /// The time from which the code is not good.
+    /// The time from which the code is refused.
     expires_at: LagosTime,
 }
 

@@ -50,9 +50,9 @@ pub(crate) struct QuoteData {
     recipients_count: usize,
     /// The first hundred entries of `to` that are no recipients.
     invalid_recipients: Vec<String>,
-    /// Recipients that are left out, as they opted out.
+    /// Skipped recipients that opted out.
     opted_out: usize,
-    /// Recipients that are left out, as they are on a do-not-disturb list.
+    /// Skipped recipients that are on a do-not-disturb list.
     dnd: usize,
     /// The largest number of pages of a recipient.
     page_count: i64,
@@ -65,7 +65,7 @@ pub(crate) struct QuoteData {
     prepared_body: String,
     /// The changes that make the text plain, the most frequent first.
     changes: Vec<QuotedChange>,
-    /// True if the text that is sent differs from `body`.
+    /// True if the sent text differs from `body`.
     text_changed: bool,
     /// Characters of `body` that are removed.
     removed_characters: usize,
@@ -75,7 +75,7 @@ pub(crate) struct QuoteData {
     balance: Naira,
     /// True if the balance covers the cost.
     sufficient: bool,
-    /// Fields that were given and that nothing reads, the first twenty. Absent when there are none.
+    /// Unknown fields of the request, the first twenty. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     ignored_fields: Vec<String>,
@@ -91,10 +91,10 @@ pub(crate) struct QuotedChange {
     /// The character of `body`.
     #[schema(example = "\u{201C}")]
     from: String,
-    /// The characters in its place; empty where it is removed.
+    /// The characters in its place; empty if it is removed.
     #[schema(example = "\"")]
     to: String,
-    /// How often it is changed.
+    /// The number of occurrences.
     count: usize,
 }
 

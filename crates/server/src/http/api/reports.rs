@@ -99,9 +99,9 @@ fn malformed(message: &str) -> Refusal {
 /// The report of a message.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ReportData {
-    /// The message asked for.
+    /// The message of the report.
     message_id: String,
-    /// The reference sent with the message.
+    /// The reference of the send.
     #[schema(required = true)]
     customer_reference: Option<String>,
     /// The time for which it is scheduled, quiet hours included; null for a message that was due at once.
@@ -120,20 +120,20 @@ pub(crate) struct ReportData {
     sandbox: Option<bool>,
 }
 
-/// How many recipients stand where.
+/// The numbers of recipients by status.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Summary {
-    /// All.
+    /// All recipients.
     pub(crate) total: u64,
-    /// Delivered.
+    /// Delivered recipients.
     pub(crate) delivered: u64,
-    /// Without a final outcome.
+    /// Recipients without a final outcome.
     pub(crate) pending: u64,
-    /// Not delivered.
+    /// Recipients that were not delivered.
     pub(crate) failed: u64,
 }
 
-/// Where one recipient stands.
+/// The status of one recipient.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct RecipientReport {
     /// The number in international format.
@@ -145,16 +145,16 @@ pub(crate) struct RecipientReport {
     delivery_status: &'static str,
 }
 
-/// Which page this is.
+/// The page of the report.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Pagination {
-    /// This page.
+    /// The number of this page.
     current_page: u32,
     /// Recipients on a page.
     per_page: u32,
     /// Recipients on all pages.
     total: u64,
-    /// The last page that has any.
+    /// The last page with recipients.
     last_page: u32,
 }
 

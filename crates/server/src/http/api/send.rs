@@ -108,7 +108,7 @@ pub(crate) struct Accepted {
     #[schema(example = "API-0000")]
     #[schema(value_type = String)]
     code: Cow<'static, str>,
-    /// The outcome, for people.
+    /// The outcome in words.
     message: String,
     data: AcceptedData,
     /// Always true; the older shape.
@@ -137,17 +137,17 @@ pub(crate) struct AcceptedData {
     gateway_used: &'static str,
     /// True if it is sent as Unicode. False if every character has a place in the GSM alphabet.
     unicode: bool,
-    /// Pages billed and sent for each recipient; the largest number where a suffix makes a difference.
+    /// Pages that are charged and sent for each recipient; the largest number if a suffix makes a difference.
     page_count: i64,
     /// Pages of all recipients together. Only in the answer to a personalised send.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pages_total: Option<i64>,
-    /// Rows that were left out, since their number stood in a row before: the first hundred. Absent when there are none.
+    /// Rows that were skipped, since an earlier row has their number: the first hundred. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     repeated: Vec<u32>,
-    /// True if the text that is sent differs from `body`. Without `unicode`, accents are dropped, and emoji and characters
+    /// True if the sent text differs from `body`. Without `unicode`, accents are dropped, and emoji and characters
     /// without a plain equivalent are removed.
     text_changed: bool,
     /// Characters of `body` that were removed. Above zero, set `unicode` to true to send the text as written.
@@ -162,11 +162,11 @@ pub(crate) struct AcceptedData {
     total_recipients: usize,
     /// The balance after the charge; the older shape.
     balance: Naira,
-    /// Fields that were given and that nothing reads, the first twenty. Absent when there are none.
+    /// Unknown fields of the request, the first twenty. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     ignored_fields: Vec<String>,
-    /// The first hundred entries of `to` that are no recipients; `message` has their number. Absent when there are none.
+    /// The first hundred entries of `to` that are no recipients; `message` has their number. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     invalid_recipients: Vec<String>,
@@ -230,7 +230,7 @@ pub(crate) struct LegacyAccepted {
     #[schema(example = "API-0000")]
     #[schema(value_type = String)]
     code: Cow<'static, str>,
-    /// The outcome, for people.
+    /// The outcome in words.
     message: String,
     data: LegacyAcceptedData,
 }
@@ -257,11 +257,11 @@ pub(crate) struct LegacyAcceptedData {
     currency: &'static str,
     /// The gateway that carries it.
     gateway_used: &'static str,
-    /// True if the text that is sent differs from `body`.
+    /// True if the sent text differs from `body`.
     text_changed: bool,
     /// Characters of `body` that were removed.
     removed_characters: usize,
-    /// Fields that were given and that nothing reads. Absent when there are none.
+    /// Unknown fields of the request. Absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     ignored_fields: Vec<String>,

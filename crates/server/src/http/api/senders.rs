@@ -23,7 +23,7 @@ pub(crate) async fn senders(Reading(call): Reading) -> Response {
 pub(crate) struct SendersData {
     /// In alphabetical order.
     sender_ids: Vec<Registration>,
-    /// How many there are.
+    /// The number of sender IDs.
     total: usize,
     /// True in the sandbox, absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -34,7 +34,7 @@ pub(crate) struct SendersData {
 /// One sender ID and where it stands.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Registration {
-    /// As it was registered, and as it is sent.
+    /// The sender ID as registered and sent.
     #[schema(example = "AdaStores")]
     sender_id: String,
     /// `pending`, `approved`, `rejected` or `suspended`. Only approved ones can send.
@@ -42,10 +42,10 @@ pub(crate) struct Registration {
     status: &'static str,
     /// Its purpose.
     purpose: String,
-    /// When it was approved.
+    /// The time of the approval.
     #[schema(required = true)]
     approved_at: Option<LagosTime>,
-    /// Why it was rejected.
+    /// The reason of the rejection.
     #[schema(required = true)]
     rejection_reason: Option<String>,
 }

@@ -35,9 +35,9 @@ pub(crate) fn entries_answer(
 /// An entry of the wallet.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct WalletItem {
-    /// Names the entry.
+    /// The id of the entry.
     entry_id: String,
-    /// When it was made.
+    /// The time of the entry.
     at: LagosTime,
     /// `charge`, `refund`, `credit` or `debit`. Ignore others.
     #[schema(example = "charge")]
@@ -47,7 +47,7 @@ pub(crate) struct WalletItem {
     /// The component of the wallet.
     #[schema(example = "sms_wallet")]
     component: &'static str,
-    /// The balance of the component after it.
+    /// The balance of the component after the entry.
     balance_after: Naira,
     /// The message of a charge or refund.
     #[schema(required = true)]

@@ -25,7 +25,7 @@ pub(crate) struct Envelope<T> {
     #[schema(example = "API-0000")]
     #[schema(value_type = String)]
     pub(crate) code: Cow<'static, str>,
-    /// The outcome, for people.
+    /// The outcome in words.
     pub(crate) message: &'static str,
     pub(crate) data: T,
 }

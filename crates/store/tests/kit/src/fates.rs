@@ -10,11 +10,11 @@ use store::{AttemptOutcome, Attempted, CarrierReport, Finished, NewMessage, Rece
 
 pub const DAY: i64 = 86_400_000;
 pub const URL: &str = "https://shop.example.ng/sms";
-/// A receiver that refuses everything.
+/// A receiver that refuses every callback.
 const DEAD_URL: &str = "https://gone.example.ng/sms";
 const DEAD_ORIGIN: &str = "https://gone.example.ng:443";
 
-/// How far a message came.
+/// The state that a message has reached.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Fate {
     Waiting,
@@ -68,7 +68,7 @@ impl Fate {
         };
         Sending {
             accepted_at_ms,
-            // Each its own numbers: a receipt finds its recipient by them.
+            // Each message has its own numbers, because a receipt finds its recipient by them.
             first_number: usize::try_from(fresh()).unwrap() * 10,
             callback_url: match self {
                 Self::CallbackDue | Self::CallbackClaimed => Some(URL),
@@ -87,7 +87,7 @@ impl Fate {
         }
     }
 
-    /// Brings a message there.
+    /// Brings a message into this state.
     pub async fn of(self, kit: &Kit, account: AccountId, accepted_at_ms: i64) -> NewMessage {
         let message = self.sending(account, accepted_at_ms).message(&kit.store);
         let name = message.id.to_string();
@@ -129,7 +129,7 @@ impl Fate {
     }
 }
 
-/// Keeps later claims of the test from taking what waits.
+/// Keeps later claims of the test from taking queued batches.
 async fn hide_batches(kit: &Kit) {
     kit.run(&format!(
         "update batches set due_at_ms = {} where claimed_by = 0",

@@ -5,12 +5,12 @@ use domain::idempotency::IdempotencyKey;
 use std::sync::Arc;
 use store::{KeyedRequest, KeyedSend, MakeAnswer, NewMessage, StoredAnswer};
 
-/// An idempotency key of this name.
+/// Returns an idempotency key of this name.
 pub fn key(name: &str) -> IdempotencyKey {
     IdempotencyKey::read([name.as_bytes()]).unwrap().unwrap()
 }
 
-/// A message with a key, whose answer is the balance.
+/// Returns a message with a key, whose answer is the balance.
 pub fn keyed(message: NewMessage, name: &str, request: u8) -> NewMessage {
     let id = message.id;
     let answer = move |balance: domain::Money| StoredAnswer {

@@ -15,32 +15,32 @@ use store::{
     ReceiptStatus, Settled, Store,
 };
 
-/// When the tests take place, Unix milliseconds.
+/// The time of the tests, Unix milliseconds.
 pub const NOW: i64 = 1_795_000_000_000;
 pub const CARRIER: &str = "mtn";
-/// Another carrier, where one is not enough.
+/// A second carrier.
 pub const OTHER_CARRIER: &str = "glo";
 pub const NODE: NodeId = NodeId(7);
 pub const SENDER: &str = "ACME";
 const LEASE_MS: i64 = 30_000;
-/// The time for which answers of keys are kept.
+/// The time for which answers of keys are stored.
 pub const DAY_MS: i64 = 86_400_000;
 /// Connections of a store to PostgreSQL.
 const CONNECTIONS: u32 = 8;
 
 static NEXT: AtomicI64 = AtomicI64::new(1);
 
-/// A number that no other call in this process gives.
+/// Returns a number that no other call in this process returns.
 pub fn fresh() -> i64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-/// A database of its own (on PostgreSQL a schema, which is made much faster), with what opened it.
+/// A database of its own (on PostgreSQL a schema, which is made much faster), with its opener.
 pub struct Kit {
     pub store: Store,
     pub target: Target,
     home: Home,
-    /// Set by rules that plant faults on purpose.
+    /// `true` if a rule plants faults on purpose.
     faulty: AtomicBool,
 }
 
@@ -79,7 +79,7 @@ impl Kit {
         Self::open(target, home).await
     }
 
-    /// The same, worked on as if its buckets lay on several servers.
+    /// Returns the same database, used as if several servers had its buckets.
     #[must_use]
     pub fn spread(self) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl Kit {
         }
     }
 
-    /// Another database of the same kind, with nothing in it.
+    /// Returns another empty database of the same kind.
     pub async fn another(&self) -> Self {
         match self.home {
             Home::Directory { .. } => Self::sqlite().await,
@@ -105,7 +105,7 @@ impl Kit {
         }
     }
 
-    /// Another node on the same PostgreSQL database, by way of that port of this machine.
+    /// Returns another node on the same PostgreSQL database, by way of this port.
     pub async fn by_port(&self, port: u16) -> Store {
         let Home::Schema { schema, .. } = &self.home else {
             unreachable!("SQLite has no port")
@@ -116,7 +116,7 @@ impl Kit {
         Store::open(&Target::Postgres(server)).await.unwrap()
     }
 
-    /// Expires all buckets, one after the other.
+    /// Runs the expiry of all buckets, one after the other.
     pub async fn expire(&self, expiry: &Expiry) -> (Settled, bool) {
         let (mut all, mut any_more) = (Settled::default(), false);
         for bucket in self.store.buckets() {
@@ -151,7 +151,7 @@ impl Kit {
         all
     }
 
-    /// In order, each once.
+    /// The keys are in order, each once.
     pub async fn batch_carriers(&self) -> Vec<String> {
         let mut all = BTreeSet::new();
         for bucket in self.store.buckets() {
@@ -176,7 +176,7 @@ impl Kit {
         freed
     }
 
-    /// By carrier: all that wait, and those that are held until then or longer.
+    /// Returns by carrier all queued recipients, and those that are held until then or longer.
     pub async fn queue_depths(&self, until_ms: i64) -> BTreeMap<String, [i64; 2]> {
         let mut depths = BTreeMap::new();
         for bucket in self.store.buckets() {
@@ -213,7 +213,7 @@ impl Kit {
         matches!(self.home, Home::Directory { .. })
     }
 
-    /// Ends a test: whatever it did, the database must be sound.
+    /// Ends a test, and checks that the database is sound.
     pub async fn finish(self) {
         if !self.faulty.load(Ordering::Relaxed) {
             let verification = self.store.upkeep().verify().await.unwrap();
@@ -225,14 +225,14 @@ impl Kit {
         }
     }
 
-    /// Runs SQL past the store, as an operator with a database shell would.
+    /// Runs SQL without the store, like an operator in a database shell.
     pub async fn run(&self, sql: &str) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         let mut shell = self.test_connection().await;
         shell.run(sql).await?;
         shell.close().await
     }
 
-    /// A connection past the store.
+    /// Returns a connection without the store.
     pub async fn test_connection(&self) -> TestConnection {
         match &self.home {
             Home::Directory { .. } => TestConnection::sqlite(&self.data_dir().join(FILE)),
@@ -241,7 +241,7 @@ impl Kit {
         .unwrap()
     }
 
-    /// The directory of an embedded database.
+    /// Returns the directory of an embedded database.
     pub fn data_dir(&self) -> &Path {
         match &self.target {
             Target::Directory(path) => path,
@@ -249,25 +249,25 @@ impl Kit {
         }
     }
 
-    /// Damages the database: it need not be sound at the end.
+    /// Damages the database, which then need not be sound at the end.
     pub async fn plant(&self, sql: &str) {
         self.faulty.store(true, Ordering::Relaxed);
         self.run(sql).await.unwrap();
     }
 
-    /// Damages the delivery to a number: these columns have such values.
+    /// Damages the delivery to a number: these columns get such values.
     pub async fn damage(&self, recipient: Recipient, values: &str) {
         let digits = recipient.digits();
         let sql = format!("update deliveries set {values} where recipient = {digits}");
         self.plant(&sql).await;
     }
 
-    /// Reads numbers past the store.
+    /// Reads numbers without the store.
     pub async fn numbers(&self, sql: &str) -> Vec<i64> {
         self.read(sql).await
     }
 
-    /// Reads texts past the store.
+    /// Reads texts without the store.
     pub async fn texts(&self, sql: &str) -> Vec<String> {
         self.read(sql).await
     }
@@ -276,7 +276,7 @@ impl Kit {
         self.test_connection().await.column(sql).await.unwrap()
     }
 
-    /// A new account whose `sms_wallet` holds so many naira.
+    /// Makes a new account whose `sms_wallet` has so many naira.
     pub async fn account(&self, naira: i64) -> AccountId {
         let id = AccountId(fresh() * 100 + 42);
         self.store
@@ -290,7 +290,7 @@ impl Kit {
         id
     }
 
-    /// That account, or another with so much credit that shares the bucket of `beside`.
+    /// Returns this account, or makes another with so much credit in the bucket of `beside`.
     pub async fn in_bucket_of(
         &self,
         beside: AccountId,
@@ -332,7 +332,7 @@ impl Kit {
         answers.pop().unwrap()
     }
 
-    /// Accepts a message and claims its work.
+    /// Accepts a message and claims its batches.
     pub async fn accept_and_claim(&self, message: &NewMessage) -> Vec<Claimed> {
         assert!(matches!(self.accept(message).await, Accepted::Yes { .. }));
         self.claim(1_000).await
@@ -342,7 +342,7 @@ impl Kit {
         self.store.claims().claim(claim(recipients)).await.unwrap()
     }
 
-    /// Claims from the other carrier.
+    /// Claims for the other carrier.
     pub async fn claim_elsewhere(&self, recipients: usize) -> Vec<Claimed> {
         let claim = Claim {
             carrier: OTHER_CARRIER.into(),
@@ -351,7 +351,7 @@ impl Kit {
         self.store.claims().claim(claim).await.unwrap()
     }
 
-    /// Gives what was claimed to the other carrier, and claims it there.
+    /// Moves claims to the other carrier, and claims them there.
     pub async fn move_elsewhere(&self, claimed: Vec<Claimed>) -> Vec<Claimed> {
         let batches = claimed.into_iter().map(|claimed| claimed.batch).collect();
         let moved = self
@@ -372,7 +372,8 @@ impl Kit {
         (settled, parked.unwrap().len())
     }
 
-    /// Accepts a message and has the carrier take all of it: the page ids are `<digits>-<page>`.
+    /// Accepts a message, and reports that the carrier accepted all of it. The page ids are
+    /// `<digits>-<page>`.
     pub async fn submit(&self, message: &NewMessage) -> Vec<Claimed> {
         let claimed = self.accept_and_claim(message).await;
         let progress = claimed.iter().map(taken).collect();
@@ -380,7 +381,7 @@ impl Kit {
         claimed
     }
 
-    /// Where each recipient of a message stands.
+    /// Returns the state of each recipient of a message.
     pub async fn statuses(&self, message: &NewMessage) -> Vec<Option<DeliveryStatus>> {
         let draft = &message.draft;
         let report = self
@@ -433,7 +434,7 @@ pub fn credit(
     }
 }
 
-/// An operator at that moment.
+/// Returns an operator at this time.
 pub fn by(at_ms: i64) -> By {
     By {
         actor: "cli:ada".into(),
@@ -455,16 +456,16 @@ pub fn naira(naira: i64) -> Money {
     Money::from_naira(naira)
 }
 
-/// A message to be; what a test does not care about has a plain value.
+/// A message before its acceptance. Fields without meaning for a test have plain values.
 #[derive(Clone)]
 pub struct Sending {
     pub account: AccountId,
     pub environment: Environment,
     pub gateway: Gateway,
-    /// To so many numbers, from the first of [`number`] on.
+    /// The number of recipients, from the first of [`number`] on.
     pub recipients: usize,
     pub first_number: usize,
-    /// The price of each, in naira.
+    /// The price of each recipient, in naira.
     pub price: i64,
     /// The part of the price that is for the second leg.
     pub reserve: i64,
@@ -472,9 +473,9 @@ pub struct Sending {
     pub terms: Terms,
     pub priority: Priority,
     pub accepted_at_ms: i64,
-    /// When its batch is due.
+    /// The due time of its batch.
     pub due_at_ms: i64,
-    /// When the message is due, where that is later than its acceptance.
+    /// The due time of the message, if it is later than its acceptance.
     pub scheduled_ms: Option<i64>,
     pub callback_url: Option<&'static str>,
 }
@@ -591,17 +592,17 @@ pub fn claim(recipients: usize) -> Claim {
     }
 }
 
-/// The carrier's id of a page.
+/// Returns the carrier's id of a page.
 pub fn page_id(recipient: Recipient, page: i64) -> String {
     format!("{}-{page}", recipient.digits())
 }
 
-/// Nothing came back yet.
+/// No response has arrived.
 pub fn silence(claimed: &Claimed) -> Progress {
     Progress::of(claimed.clone())
 }
 
-/// The carrier took everything.
+/// The carrier accepted all pages.
 pub fn taken(claimed: &Claimed) -> Progress {
     let pages = claimed.batch.pages;
     let submitted = claimed.batch.recipients.iter().map(|&recipient| {
@@ -614,7 +615,7 @@ pub fn taken(claimed: &Claimed) -> Progress {
     }
 }
 
-/// The outcome of everything is unknown; it goes out once more.
+/// The outcome of all pages is unknown, and they are sent once more.
 pub fn doubted(claimed: &Claimed) -> Progress {
     let again = Batch {
         state: QueueState::Waiting,
@@ -631,7 +632,7 @@ pub fn doubted(claimed: &Claimed) -> Progress {
     }
 }
 
-/// The carrier refused everything.
+/// The carrier refused all pages.
 pub fn refused(claimed: &Claimed) -> Progress {
     let ended = claimed.batch.recipients.iter().map(|&recipient| Ended {
         recipient,
@@ -644,7 +645,7 @@ pub fn refused(claimed: &Claimed) -> Progress {
     }
 }
 
-/// Everything goes back as it was: nothing of it was on the wire.
+/// All recipients are put back: none was submitted.
 pub fn put_back(claimed: &Claimed) -> Progress {
     Progress {
         again: vec![Batch {
@@ -669,7 +670,7 @@ pub fn receipt(carrier_id: &str, recipient: Recipient, status: DeliveryStatus) -
     }
 }
 
-/// A receipt of page 1.
+/// Returns a receipt of page 1.
 pub fn outcome(recipient: Recipient, status: DeliveryStatus) -> Receipt {
     receipt(&page_id(recipient, 1), recipient, status)
 }
@@ -698,7 +699,7 @@ pub fn report(progress: Vec<Progress>, receipts: Vec<Receipt>) -> CarrierReport 
     }
 }
 
-/// A receipt as the other carrier's.
+/// Returns a receipt as from the other carrier.
 pub fn elsewhere(receipt: Receipt) -> Receipt {
     Receipt {
         carrier: OTHER_CARRIER.into(),
@@ -723,7 +724,7 @@ pub fn backup_planner() -> Planner {
     })
 }
 
-/// The batch of a second leg for one recipient.
+/// Returns the batch of a second leg for one recipient.
 pub fn backup(
     bucket: Bucket,
     message: MessageId,

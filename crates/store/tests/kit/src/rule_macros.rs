@@ -24,7 +24,7 @@ macro_rules! twins {
     };
 }
 
-/// Makes a third test of rules: on PostgreSQL, as if buckets lay on several servers.
+/// Makes a third test of rules: on PostgreSQL, as if several servers had the buckets.
 #[macro_export]
 macro_rules! spread {
     ($($rule:ident),+ $(,)?) => {

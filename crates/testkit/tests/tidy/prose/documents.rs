@@ -3,7 +3,7 @@
 use super::comments::paragraphs;
 use super::{Fault, Kind, Text};
 
-/// The most columns of a line of a document.
+/// Maximum number of columns of a line of a document.
 const MAX_COLUMNS: usize = 100;
 
 /// Returns the lines outside of code, with their numbers; a line within code is empty.

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// The most words of a sentence in a document.
+/// Maximum number of words of a sentence in a document.
 const MAX_WORDS: usize = 25;
 
 /// Words that no sentence begins with.
-const FORBIDDEN: [&str; 8] = [
-    "what", "whoever", "whatever", "those", "has", "of", "whose", "whether",
+const FORBIDDEN: [&str; 11] = [
+    "what", "whoever", "whatever", "those", "has", "of", "whose", "whether", "how", "who", "why",
 ];
 
 /// Verbs that no sentence begins with, even in the description of a function.
@@ -194,6 +194,8 @@ fn a_sentence_begins_with_its_subject() {
         (Comment, "Checks of the lock are cheap.", 0),
         (Comment, "Office hours are kept.", 0),
         (Comment, "Whether it waits is open.", 1),
+        (Comment, "How long it waits.", 1),
+        (Comment, "Who holds the lock.", 1),
         (Function, "Returns the lock.", 0),
         (Function, "Has the lock.", 1),
         (Function, "Is the lock held?", 1),

@@ -3,12 +3,12 @@
 use super::comments::paragraphs;
 use super::{Fault, Kind, Text};
 
-/// The most characters of a function's name, which is the rule that a test states.
+/// Maximum number of characters of a function's name, which is the rule that a test states.
 const MAX_NAME: usize = 60;
 
 const LOGS: [&str; 5] = ["trace!(", "debug!(", "info!(", "warn!(", "error!("];
 
-/// A line of a comment, and where the code goes on behind it.
+/// A line of a comment, and the place where the code continues after it.
 struct Comment {
     line: usize,
     /// `///`, `//!` or `//`.
@@ -17,13 +17,13 @@ struct Comment {
     code: usize,
 }
 
-/// A source taken apart.
+/// A source, separated into its parts.
 #[derive(Default)]
 struct Source {
     comments: Vec<Comment>,
     /// The literals, with their lines.
     strings: Vec<(usize, String)>,
-    /// The code, where a literal is its index in quotes.
+    /// The code, in which the index of a literal in quotes stands for the literal.
     code: String,
 }
 
@@ -135,7 +135,7 @@ fn bracketed(code: &str) -> usize {
     code.len()
 }
 
-/// Tells whether the code begins with a function or a macro, attributes and visibility aside.
+/// Returns `true` if the code begins with a function or a macro, after attributes and visibility.
 fn begins_with_function(code: &str) -> bool {
     const BEFORE: [&str; 5] = ["pub", "async", "const", "unsafe", "default"];
     let mut code = code.trim_start();

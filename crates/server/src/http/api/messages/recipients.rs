@@ -53,14 +53,14 @@ pub(crate) struct RecipientItem {
     body: Option<String>,
     /// Pages of the text.
     pages: i64,
-    /// The charge. Until a carrier has answered, it is at the prices of now.
+    /// The charge. Until a carrier has answered, it follows from the current prices.
     cost: Naira,
     /// The refunds.
     refunded: Naira,
-    /// When a carrier answered.
+    /// The time of the carrier's response.
     #[schema(required = true)]
     submitted_at: Option<LagosTime>,
-    /// When it changed last.
+    /// The time of the last change.
     updated_at: LagosTime,
 }
 

@@ -40,7 +40,7 @@ pub(crate) struct TimelineData {
 /// An event of a recipient.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct TimelineEvent {
-    /// When it happened.
+    /// The time of the event.
     at: LagosTime,
     /// `accepted`, `scheduled`, `submitted`, `refused`, `in_doubt`, `settled`, `refunded` or `callback`. Ignore others.
     #[schema(example = "submitted")]

@@ -29,13 +29,13 @@ use utoipa::openapi::{ContentBuilder, Header, Ref, RefOr, Response, ResponseBuil
 #[derive(Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeliveryUpdate {
-    /// As the send answered it.
+    /// The `message_id` in the answer to the send.
     message_id: String,
     /// The number in international format.
     recipient: String,
     /// `delivrd`, `undeliv`, `expired`, `rejectd` or `failed`. Take any other value as not delivered.
     delivery_status: String,
-    /// The reference sent with the message.
+    /// The reference of the send.
     #[schema(required = true)]
     customer_reference: Option<String>,
     /// The address that this is sent to.
@@ -47,13 +47,13 @@ pub(crate) struct DeliveryUpdate {
 #[derive(Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeliveryUpdateData {
-    /// As above.
+    /// The same value as above.
     message_id: String,
-    /// As above.
+    /// The same value as above.
     recipient: String,
-    /// As above.
+    /// The same value as above.
     delivery_status: String,
-    /// As above.
+    /// The same value as above.
     #[schema(required = true)]
     customer_reference: Option<String>,
 }
