@@ -12,7 +12,7 @@ use testkit::sql;
 /// PostgreSQL's own port.
 const PORT: u16 = 5432;
 const PASSWORD: &str = "hush-hush";
-/// The rules of pg_hba.conf: the socket admits all roles but one, and one of them by password
+/// The rules of `pg_hba.conf`: the socket admits all roles but one, and one of them by password
 /// alone. TCP admits with TLS alone.
 const RULES: &str = "local all walled scram-sha-256\nlocal all barred reject\nlocal all all trust\n\
                      hostssl all certified 127.0.0.1/32 cert\nhostssl all all 127.0.0.1/32 trust\n";
