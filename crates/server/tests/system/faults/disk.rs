@@ -1,4 +1,4 @@
-//! Sends one after the other, while the disk fails or is full.
+//! Single sends during a failing and a full disk.
 
 use super::points::{Point, traced};
 use super::scene::Scene;

@@ -69,7 +69,7 @@ impl Load {
         Self::begin(cluster, SOON, false)
     }
 
-    /// Does the same while a node may be stopped. A request that it holds for longer is sent to
+    /// Sends the same load while a node may be stopped. A request that it holds for longer is sent to
     /// another one.
     pub(crate) fn start_impatient(cluster: &Cluster, patience: Duration) -> Self {
         Self::begin(cluster, patience, true)

@@ -44,7 +44,7 @@ impl Proxy {
         format!("{}?sslmode=disable", self.url_with_tls())
     }
 
-    /// Does the same without TLS of its own, so that the server is asked for it.
+    /// Returns the same URL without a mention of TLS, so that the client asks the server for it.
     pub(crate) fn url_with_tls(&self) -> String {
         format!("postgres://ogene@127.0.0.1:{}/postgres", self.port)
     }
