@@ -9,7 +9,7 @@ mod limits;
 mod text;
 mod verify;
 
-pub use code::{Code, CodeKind, GivenCode};
+pub use code::{Code, CodeKind, GivenCode, hash_of_typed};
 pub use id::OtpId;
 pub use limits::{MAX_RESENDS, RESEND_INTERVAL_MS, Resends, WINDOW_MS, check_number, check_resend};
 pub(crate) use text::example_of;

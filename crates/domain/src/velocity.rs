@@ -67,11 +67,33 @@ impl Velocity {
         limits: &VelocityLimits,
         now_ms: i64,
     ) -> VelocityVerdict {
-        self.begin_hour(now_ms);
-        let mut blocks: BTreeMap<Block, u32> = BTreeMap::new();
-        for &recipient in recipients {
-            *blocks.entry(Block::of(recipient)).or_default() += 1;
+        let verdict = self.check(account, recipients, limits, now_ms);
+        if verdict != VelocityVerdict::Allowed {
+            return verdict;
         }
+        if limits.per_recipient.is_some() {
+            for &recipient in recipients {
+                count(&mut self.recipients, (account, recipient), 1);
+            }
+        }
+        if limits.per_block.is_some() {
+            for (block, more) in blocks_of(recipients) {
+                count(&mut self.blocks, (account, block), more);
+            }
+        }
+        verdict
+    }
+
+    /// Decides on a send without counting it.
+    pub fn check(
+        &mut self,
+        account: AccountId,
+        recipients: &[Recipient],
+        limits: &VelocityLimits,
+        now_ms: i64,
+    ) -> VelocityVerdict {
+        self.begin_hour(now_ms);
+        let blocks = blocks_of(recipients);
         for &block in blocks.keys() {
             if let Some(refusal) = self.pause_of(account, block, now_ms) {
                 return VelocityVerdict::Refused(refusal);
@@ -93,14 +115,6 @@ impl Velocity {
                     block: Block::of(recipient),
                     retry_after_s: seconds(HOUR_MS - now_ms.rem_euclid(HOUR_MS)),
                 });
-            }
-            for &recipient in recipients {
-                count(&mut self.recipients, (account, recipient), 1);
-            }
-        }
-        if limits.per_block.is_some() {
-            for (block, more) in blocks {
-                count(&mut self.blocks, (account, block), more);
             }
         }
         VelocityVerdict::Allowed
@@ -153,6 +167,15 @@ impl Velocity {
         }
         Some(paused(block, until_ms, now_ms))
     }
+}
+
+/// Returns the blocks of numbers, with the number of recipients in each.
+fn blocks_of(recipients: &[Recipient]) -> BTreeMap<Block, u32> {
+    let mut blocks: BTreeMap<Block, u32> = BTreeMap::new();
+    for &recipient in recipients {
+        *blocks.entry(Block::of(recipient)).or_default() += 1;
+    }
+    blocks
 }
 
 /// Returns the refusal of a block that is paused until `until_ms`.

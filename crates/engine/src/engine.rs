@@ -7,11 +7,11 @@ mod reload;
 mod report;
 mod request;
 
-pub use admission::{Admission, Credentials, NotAdmitted, Purpose, Quoted};
+pub use admission::{Admission, Credentials, NotAdmitted, Purpose};
 pub use customer_queries::{CustomerQueries, Export, PageFields};
 pub use reload::Reloaded;
 pub use report::DeliveryReport;
-pub use request::SendRequest;
+pub use request::{Quoted, SendRequest};
 
 use crate::accept;
 use crate::admit::admission::Guards;

@@ -3,10 +3,12 @@
 
 use crate::buckets::Buckets;
 use crate::rows::{id_bytes, message_id};
+use crate::wallets;
 use database::{Db, Error, Result, Tx, bulk, query, value};
-use domain::idempotency::{IdempotencyKey, KeyState, RequestFingerprint};
-use domain::{AccountId, Bucket, Environment, MessageId};
+use domain::idempotency::{self, Decision, IdempotencyKey, KeyState, RequestFingerprint};
+use domain::{AccountId, Bucket, Environment, MessageId, Refusal};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// The key of a request, and its meaning.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -49,6 +51,28 @@ impl KeptAnswer {
             kept_at_ms: self.kept_at_ms,
         }
     }
+}
+
+/// The key of a change, and the writer of its answer.
+pub struct KeyedChange<T> {
+    /// The key and the request.
+    pub request: KeyedRequest,
+    /// The writer of the answer to the change.
+    pub answer: WriteAnswer<T>,
+}
+
+/// A writer of the answer to a change.
+pub type WriteAnswer<T> = Arc<dyn Fn(&T) -> StoredAnswer + Send + Sync>;
+
+/// The outcome of a change that may have an idempotency key.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Outcome<T> {
+    /// The change is made.
+    Made(T),
+    /// The same request was handled under its key before, with this answer. Nothing is changed.
+    Replay(StoredAnswer),
+    /// The change is refused.
+    Refused(Refusal),
 }
 
 /// The place of a key: bucket, account, sandbox, key.
@@ -171,6 +195,40 @@ pub(crate) async fn keep(tx: &mut Tx, answers: &[NewAnswer<'_>], now_ms: i64) ->
     });
     tx.execute_each(keep).await?;
     Ok(())
+}
+
+/// Looks the key of a change up, in its transaction and under the lock of its account's wallet.
+/// Returns `None` if the change is to be made.
+pub(crate) async fn look_up<T>(
+    tx: &mut Tx,
+    place: &Place,
+    request: &KeyedRequest,
+    now_ms: i64,
+) -> Result<Option<Outcome<T>>> {
+    let &(bucket, account, ..) = place;
+    wallets::lock(tx, &[(bucket, account)]).await?;
+    let kept = find(tx, &BTreeSet::from([place.clone()])).await?;
+    let Some((_, kept)) = kept.into_iter().next() else {
+        return Ok(None);
+    };
+    let decision = idempotency::decide(kept.state(), request.request, now_ms, request.window_ms);
+    Ok(match decision {
+        Ok(Decision::Handle) => None,
+        Ok(Decision::Replay) => Some(Outcome::Replay(kept.answer)),
+        Err(refusal) => Some(Outcome::Refused(refusal)),
+    })
+}
+
+/// Returns `true` if an answer to this request is kept from this moment or later.
+pub(crate) async fn is_kept(
+    tx: &mut Tx,
+    place: &Place,
+    request: &KeyedRequest,
+    now_ms: i64,
+) -> Result<bool> {
+    let kept = find(tx, &BTreeSet::from([place.clone()])).await?;
+    let is_it = |kept: &KeptAnswer| kept.request == request.request && kept.kept_at_ms >= now_ms;
+    Ok(kept.values().any(is_it))
 }
 
 /// Removes the oldest answers of a bucket that were kept before a time, and returns their number.

@@ -39,7 +39,7 @@ pub use cluster::nodes::{Bind, NodeBeat, Nodes};
 pub use deliveries::delivery_rows::unreadable_deliveries;
 pub use deliveries::receipts::{CarrierReport, CarrierReports, Receipt, ReceiptStatus};
 pub use deliveries::settle::{CallbackRoom, MessageFacts, Planner, SecondLeg, Settled};
-pub use idempotency::{KeptAnswer, KeyedRequest, StoredAnswer};
+pub use idempotency::{KeptAnswer, KeyedChange, KeyedRequest, Outcome, StoredAnswer, WriteAnswer};
 pub use lists::{AccountRowKey, ListRow};
 pub use messages::Messages;
 pub use messages::accept::{Accepted, KeyedSend, MakeAnswer, NewMessage};
@@ -51,7 +51,7 @@ pub use moving::Standing;
 pub use operators::audit::{Audit, AuditEntry, By};
 pub use operators::content::{ContentRule, ContentRules};
 pub use operators::settings::Settings;
-pub use otps::{Otp, Otps};
+pub use otps::{Otp, OtpChange, Otps};
 pub use outbox::{
     AttemptOutcome, Attempted, Attempts, CALLBACK_STATES, Callback, CallbackAttempt,
     CallbackSecret, CallbackSecrets, DeadCallbacks, DeadOrigin, DeadOriginKey, DueOrigins,

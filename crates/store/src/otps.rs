@@ -8,10 +8,12 @@ pub(crate) use messages::{OtpChecks, keep};
 pub use row::Otp;
 
 use crate::buckets::Buckets;
-use change::{ChangeOtp, Changed, Step};
+use crate::idempotency::{KeyedChange, Outcome};
+pub use change::OtpChange;
+use change::{Attempt, Cancel, ChangeOtp, Step};
 use database::{Change, Db, Result, Tx, query};
 use domain::otp::{Code, GivenCode, OtpId, Verified};
-use domain::{AccountId, Bucket, Environment, Refusal};
+use domain::{AccountId, Bucket, Environment};
 use row::OtpRow;
 
 /// Time for which a one-time password stays after it was made.
@@ -59,8 +61,8 @@ impl Otps<'_> {
         row.map(OtpRow::read).transpose()
     }
 
-    /// Judges a code that was given, in one transaction: of two attempts at once the second is
-    /// judged by what the first left. Returns `None` if the account has no such one-time password.
+    /// Judges a typed code in one transaction. The second of two concurrent attempts is judged by
+    /// the result of the first. Returns `None` if the account has no such one-time password.
     pub async fn verify(
         self,
         account: AccountId,
@@ -68,10 +70,11 @@ impl Otps<'_> {
         id: OtpId,
         (expected, given): (Code, GivenCode),
         now_ms: i64,
-    ) -> Result<Option<Verified>> {
-        let step = Step::Verify(expected, given);
-        let changed = self.change(account, environment, id, step, now_ms).await?;
-        Ok(changed.and_then(|changed| changed.ok()?.1))
+        keyed: Option<KeyedChange<OtpChange<Verified>>>,
+    ) -> Result<Option<Outcome<OtpChange<Verified>>>> {
+        let attempt = Attempt(expected, given);
+        self.change((account, environment, id), attempt, now_ms, keyed)
+            .await
     }
 
     /// Cancels a one-time password.
@@ -81,29 +84,27 @@ impl Otps<'_> {
         environment: Environment,
         id: OtpId,
         now_ms: i64,
-    ) -> Result<Option<std::result::Result<Otp, Refusal>>> {
-        let changed = self
-            .change(account, environment, id, Step::Cancel, now_ms)
-            .await?;
-        Ok(changed.map(|changed| changed.map(|(otp, _)| otp)))
+        keyed: Option<KeyedChange<OtpChange<()>>>,
+    ) -> Result<Option<Outcome<OtpChange<()>>>> {
+        self.change((account, environment, id), Cancel, now_ms, keyed)
+            .await
     }
 
-    async fn change(
+    async fn change<S: Step>(
         self,
-        account: AccountId,
-        environment: Environment,
-        id: OtpId,
-        step: Step,
+        (account, environment, id): (AccountId, Environment, OtpId),
+        step: S,
         now_ms: i64,
-    ) -> Result<Option<Changed>> {
-        let owner = (Buckets::of(self.db).account(account), account);
-        let sandbox = environment == Environment::Sandbox;
+        keyed: Option<KeyedChange<OtpChange<S::Result>>>,
+    ) -> Result<Option<Outcome<OtpChange<S::Result>>>> {
         let change = ChangeOtp {
-            owner,
-            sandbox,
+            buckets: Buckets::of(self.db),
+            account,
+            environment,
             id,
             now_ms,
             step,
+            keyed,
         };
         self.db.change(change).await
     }

@@ -33,6 +33,12 @@ impl Wallets<'_> {
             .map(|row| row.purse()))
     }
 
+    /// Returns the balances of a wallet, and its daily limit with the spending of the last day.
+    pub async fn state(self, account: AccountId) -> Result<Option<(Purse, Spending)>> {
+        let row = balances::read(self.db, account).await?;
+        Ok(row.map(|row| (row.purse(), row.spending())))
+    }
+
     /// Returns some ledger entries of an account behind one. The entries of the newest message or
     /// credit come first, and a refund stands with the charge of its message.
     pub async fn statement(

@@ -29,7 +29,7 @@ pub fn draft_otp(
     let judge = |fields| draft(fields, customer, environment, rules, prohibited, now_ms);
     let template = judge(with_body(body.clone()))?.text;
     let message = judge(with_body(example_of(&body, otp.text.length)))?;
-    if message.recipients.len() != 1 {
+    if message.recipients.len() != 1 || message.invalid_count > 0 {
         return Err(Refusal::Malformed(
             "`to` must be one number: a one-time password belongs to one phone.".to_owned(),
         ));

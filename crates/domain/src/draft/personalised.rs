@@ -87,14 +87,21 @@ impl PersonalisedDraft {
         own.or(self.customer_reference.as_deref())
     }
 
+    /// Returns UCS-2 if the text of a recipient is sent as Unicode.
+    pub fn alphabet(&self) -> Alphabet {
+        let is_unicode = |one: &PersonalisedRecipient| one.alphabet == Alphabet::Ucs2;
+        if self.recipients.iter().any(is_unicode) {
+            Alphabet::Ucs2
+        } else {
+            Alphabet::Gsm
+        }
+    }
+
     /// Converts the personalised draft into the draft of a message with a text for each recipient.
     pub fn into_draft(self) -> Draft {
         let classes = classes(&self.recipients);
         let recipients = self.recipients.iter().map(|one| one.recipient).collect();
-        let unicode = self
-            .recipients
-            .iter()
-            .any(|one| one.alphabet == Alphabet::Ucs2);
+        let unicode = self.alphabet() == Alphabet::Ucs2;
         let rows = self.recipients.into_iter().map(|one| StoredText {
             recipient: one.recipient,
             text: one.text,
@@ -173,7 +180,7 @@ pub fn draft_personalised(
     prohibited: &Prohibited,
     now_ms: i64,
 ) -> Result<PersonalisedDraft, Refusal> {
-    if present(fields.to.take()).is_some() {
+    if present(fields.to.take()).is_some() && !fields.ignored.iter().any(|name| name == "to") {
         fields.ignored.push("to".to_owned());
     }
     let from = present(fields.from.take()).ok_or(Refusal::FromMissing)?;
@@ -210,7 +217,12 @@ pub fn draft_personalised(
     };
     let judged = judge.rows(rows, &chosen.places, template.as_ref())?;
     let fingerprint = fingerprint(customer.account.id, environment, &judged);
-    let ignored = fields.ignored.into_iter().chain(rows.ignored().to_vec());
+    let mut ignored = fields.ignored;
+    for name in rows.ignored() {
+        if !ignored.contains(name) {
+            ignored.push(name.clone());
+        }
+    }
     Ok(PersonalisedDraft {
         account: customer.account.id,
         environment,
@@ -225,7 +237,7 @@ pub fn draft_personalised(
         repeated: chosen.repeated,
         repeated_count: chosen.repeated_count,
         adjustments: Adjustments {
-            ignored_fields: ignored.collect(),
+            ignored_fields: ignored,
             ..judged.adjustments
         },
         recipients: judged.recipients,

@@ -39,7 +39,7 @@ pub struct Quote {
     pub page_count: i64,
     /// The pages of all recipients.
     pub pages_total: i64,
-    /// The alphabet of the longest form of the text.
+    /// The alphabet of the text: UCS-2 if the text of a recipient needs it.
     pub alphabet: Alphabet,
     /// The longest form of the text, with its suffix.
     pub prepared_body: String,
@@ -114,7 +114,7 @@ impl Quote {
             invalid_count: draft.invalid_count,
             page_count: draft.page_count,
             pages_total: draft.pages_total,
-            alphabet: longest.as_ref().map_or(Alphabet::Gsm, Text::alphabet),
+            alphabet: draft.alphabet(),
             prepared_body: longest.map_or_else(String::new, |text| text.as_str().to_owned()),
             changes: changes_of(&draft.adjustments, add_all),
             by_network: networks.into_list(),

@@ -14,6 +14,7 @@ enum ValueKind {
     Integer = 2,
     Flag = 3,
     Count = 4,
+    Octets = 5,
 }
 
 /// A writer of the operation and the parsed fields of a request.
@@ -56,6 +57,11 @@ impl FingerprintWriter {
         self.value(name, ValueKind::Count, &(items as u64).to_be_bytes());
     }
 
+    /// Writes octets.
+    pub fn octets(&mut self, name: &str, value: &[u8]) {
+        self.value(name, ValueKind::Octets, value);
+    }
+
     /// Returns the fingerprint.
     pub fn finish(self) -> RequestFingerprint {
         let mut fingerprint = RequestFingerprint::default();
@@ -79,7 +85,7 @@ mod tests {
 
     #[test]
     fn no_two_lists_of_fields_are_alike() {
-        let written: [fn(&mut FingerprintWriter); 9] = [
+        let written: [fn(&mut FingerprintWriter); 10] = [
             |_| {},
             |writer| writer.text("a", None),
             |writer| writer.text("a", Some("")),
@@ -89,6 +95,7 @@ mod tests {
             |writer| writer.flag("a", false),
             |writer| writer.flag("a", true),
             |writer| writer.count("a", 0),
+            |writer| writer.octets("a", b""),
         ];
         let mut found: Vec<_> = written
             .iter()

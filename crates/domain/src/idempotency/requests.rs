@@ -75,8 +75,11 @@ pub fn of_otp(
     let mut writer = FingerprintWriter::new(Operation::CreateOtp);
     writer.text("from", Some(&sender::key(given(fields.from.as_ref())?)));
     let parse = number::reader(Gateway::Otp, environment);
-    write_recipient(&mut writer, parse(given(fields.to.as_ref())?)?);
+    let list = read_recipients(fields.to.as_deref()?, parse, usize::MAX).ok()?;
+    write_recipient(&mut writer, *list.valid.first()?);
+    let unicode = crate::draft::flag("unicode", fields.unicode.as_deref()).ok()?;
     writer.text("body", Some(&request.body));
+    writer.flag("unicode", unicode);
     writer.integer("length", Some(request.length.into()));
     writer.text("kind", Some(request.kind.as_str()));
     writer.integer("expires_in", Some(request.expires_in_s.into()));
@@ -90,6 +93,14 @@ pub fn of_change(operation: Operation, id: &str, send_at_ms: Option<i64>) -> Req
     let mut writer = FingerprintWriter::new(operation);
     writer.text("id", Some(id));
     writer.integer("send_at", send_at_ms);
+    writer.finish()
+}
+
+/// Returns the fingerprint of an attempt to verify a code, from the keyed hash of the typed code.
+pub fn of_verification(id: &str, typed: [u8; 32]) -> RequestFingerprint {
+    let mut writer = FingerprintWriter::new(Operation::VerifyOtp);
+    writer.text("id", Some(id));
+    writer.octets("code", &typed);
     writer.finish()
 }
 

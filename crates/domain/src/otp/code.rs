@@ -80,9 +80,7 @@ impl fmt::Debug for Code {
 
 /// Returns one block of 32 octets of the stream of an id.
 fn derived(server_key: &[u8], id: OtpId, kind: CodeKind, length: usize, block: u32) -> [u8; 32] {
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(server_key) else {
-        unreachable!("HMAC takes a key of any length")
-    };
+    let mut mac = keyed(server_key);
     mac.update(b"ogene one-time password");
     mac.update(id.0.as_bytes());
     mac.update(kind.as_str().as_bytes());
@@ -114,6 +112,25 @@ impl GivenCode {
             )))
         }
     }
+}
+
+/// Returns a keyed hash of a typed code, which tells repeated requests from others and does not
+/// reveal the code. Case and white space do not count.
+pub fn hash_of_typed(server_key: &[u8], id: OtpId, typed: &str) -> [u8; 32] {
+    let characters = typed.chars().filter(|character| !character.is_whitespace());
+    let code: String = characters.take(MAX_LENGTH + 1).collect();
+    let mut mac = keyed(server_key);
+    mac.update(b"ogene typed code");
+    mac.update(id.0.as_bytes());
+    mac.update(code.to_ascii_uppercase().as_bytes());
+    mac.finalize().into_bytes().into()
+}
+
+fn keyed(server_key: &[u8]) -> Hmac<Sha256> {
+    let Ok(mac) = Hmac::<Sha256>::new_from_slice(server_key) else {
+        unreachable!("HMAC takes a key of any length")
+    };
+    mac
 }
 
 impl fmt::Debug for GivenCode {

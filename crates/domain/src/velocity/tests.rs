@@ -43,6 +43,22 @@ fn a_number_gets_at_most_its_limit_in_an_hour() {
 }
 
 #[test]
+fn a_check_decides_as_a_send_and_counts_nothing() {
+    let mut velocity = Velocity::default();
+    let (to, many) = (numbers(1..2), numbers(0..6));
+    for _ in 0..9 {
+        let verdict = velocity.check(ACCOUNT, &to, &LIMITS, 0);
+        assert_eq!(verdict, VelocityVerdict::Allowed);
+        let verdict = velocity.check(ACCOUNT, &many, &LIMITS, 0);
+        assert_eq!(verdict, VelocityVerdict::Pause(block()));
+    }
+    assert!(goes(&mut velocity, &to, 0) && goes(&mut velocity, &to, 0));
+    let refused = velocity.check(ACCOUNT, &to, &LIMITS, 0);
+    assert_eq!(refused, velocity.judge(ACCOUNT, &to, &LIMITS, 0));
+    assert!(matches!(refused, VelocityVerdict::Refused(_)));
+}
+
+#[test]
 fn an_account_is_reported_once_in_an_hour() {
     let mut velocity = Velocity::default();
     let report_once = |velocity: &mut Velocity, account, now_ms| {

@@ -34,6 +34,14 @@ pub enum Answered {
     Replay(StoredAnswer),
 }
 
+/// The begin of a change with an idempotency key.
+pub(crate) enum Begun {
+    /// The change is to be made. Its key stays in use until the claim is dropped.
+    New(KeyedRequest, KeyClaim),
+    /// The change was made before, with this answer.
+    Replay(StoredAnswer),
+}
+
 /// The idempotency key of a send that is not yet committed.
 pub(crate) struct PendingKey {
     pub(crate) request: KeyedRequest,

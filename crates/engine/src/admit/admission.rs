@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::settings::GuardSettings;
 use arc_swap::ArcSwapOption;
-use domain::{Draft, Environment, Prohibited, Rulebook, redact};
+use domain::{Draft, Environment, Prohibited, Refusal, Rulebook, redact};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use store::{By, Revision};
@@ -81,6 +81,16 @@ impl Guards {
     /// Returns `true` if live sends are counted.
     pub(crate) fn counts(&self) -> bool {
         self.velocity.load().is_some()
+    }
+
+    /// Refuses a live draft that is over a velocity limit, and counts nothing.
+    pub(crate) fn check(&self, draft: &Draft) -> Result<(), Refusal> {
+        match (&*self.velocity.load(), draft.environment) {
+            (Some(velocity), Environment::Live) => {
+                velocity.would_allow(draft.account, &draft.recipients)
+            }
+            (None, _) | (_, Environment::Sandbox) => Ok(()),
+        }
     }
 
     /// Counts the recipients of a live draft against the velocity limits, or refuses the draft.

@@ -16,34 +16,16 @@ pub(crate) async fn count(
     rates: &Rates,
     clock: &Clock,
 ) -> Result<(), Error> {
-    if draft.environment == Environment::Live {
-        return Ok(());
-    }
-    let recipients = u32::try_from(draft.recipients.len()).unwrap_or(u32::MAX);
-    let callbacks = draft.callback_url.is_some();
-    let counted = [
-        // The stricter limit is counted first, so that its refusal uses nothing of the other.
-        callbacks.then_some((
-            RateKind::Callback,
-            Simulated::Callbacks,
-            limits.callbacks_per_minute,
-        )),
-        Some((
-            RateKind::Recipient,
-            Simulated::Recipients,
-            limits.recipients_per_minute,
-        )),
-    ];
-    for (kind, what, limit) in counted.into_iter().flatten() {
-        if recipients > limit {
-            return Err(Refusal::SandboxTooMany { what, limit }.into());
-        }
+    check_size(draft, limits)?;
+    for (kind, what, limit) in counted(draft, limits) {
         let key = RateKey {
             account: draft.account,
             environment: Environment::Sandbox,
             kind,
         };
-        let rate = rates.count_many(key, limit, recipients, clock).await?;
+        let rate = rates
+            .count_many(key, limit, recipients(draft), clock)
+            .await?;
         if let Some(Refusal::RateLimited { retry_after_s, .. }) = rate.refused {
             let refusal = Refusal::SandboxLimited {
                 what,
@@ -54,6 +36,40 @@ pub(crate) async fn count(
         }
     }
     Ok(())
+}
+
+/// Refuses a sandbox draft that alone is over a limit.
+pub(crate) fn check_size(draft: &Draft, limits: SandboxLimits) -> Result<(), Refusal> {
+    let too_many = counted(draft, limits).find(|(_, _, limit)| recipients(draft) > *limit);
+    match too_many {
+        Some((_, what, limit)) => Err(Refusal::SandboxTooMany { what, limit }),
+        None => Ok(()),
+    }
+}
+
+fn recipients(draft: &Draft) -> u32 {
+    u32::try_from(draft.recipients.len()).unwrap_or(u32::MAX)
+}
+
+/// Returns what a sandbox draft counts, with the limits. The stricter limit is first, so that its
+/// refusal uses nothing of the other.
+fn counted(
+    draft: &Draft,
+    limits: SandboxLimits,
+) -> impl Iterator<Item = (RateKind, Simulated, u32)> {
+    let callbacks = draft.callback_url.is_some().then_some((
+        RateKind::Callback,
+        Simulated::Callbacks,
+        limits.callbacks_per_minute,
+    ));
+    let recipients = (
+        RateKind::Recipient,
+        Simulated::Recipients,
+        limits.recipients_per_minute,
+    );
+    let is_counted = draft.environment == Environment::Sandbox;
+    let all = callbacks.into_iter().chain([recipients]);
+    all.filter(move |_| is_counted)
 }
 
 /// Refuses a sandbox draft with a steering number that asks for a refusal. `limit` is the rate that

@@ -113,6 +113,24 @@ impl Velocity {
         }
     }
 
+    /// Refuses a send that would be over a limit. Nothing is counted, paused or logged.
+    pub(crate) fn would_allow(
+        &self,
+        account: AccountId,
+        recipients: &[Recipient],
+    ) -> Result<(), Refusal> {
+        let now_ms = self.clock.now_ms();
+        let limits = self.limits();
+        match self.counts().check(account, recipients, &limits, now_ms) {
+            VelocityVerdict::Allowed => Ok(()),
+            VelocityVerdict::Refused(refusal) => Err(refusal),
+            VelocityVerdict::Pause(block) => {
+                let until_ms = now_ms.saturating_add(limits.pause_ms);
+                Err(paused(block, until_ms, now_ms))
+            }
+        }
+    }
+
     /// Returns `true` if an equal send was accepted lately. If the database does not answer in
     /// time, the send counts as new.
     async fn is_repeat(&self, account: AccountId, fingerprint: Fingerprint, now_ms: i64) -> bool {

@@ -5,20 +5,20 @@
 
 use super::customer_queries::CustomerQueries;
 use super::report::{self, DeliveryReport};
-use super::request::SendRequest;
-use crate::accept::keyed::PendingKey;
+use super::request::{Quoted, SendRequest};
+use crate::accept::keyed::{Begun, PendingKey};
 use crate::accept::{AcceptQueue, Answered, Keyed};
 use crate::admit::admission::Guards;
 use crate::admit::callers::{Caller, Callers};
-use crate::admit::keys::KeysInUse;
+use crate::admit::keys::{KeyClaim, KeysInUse};
 use crate::admit::rate::Rates;
 use crate::admit::sandbox as simulated;
 use crate::context::Context;
 use crate::context::live::Live;
 use crate::error::{Error, within};
-use domain::idempotency::{self, Decision};
+use domain::idempotency::{self, Decision, IdempotencyKey, RequestFingerprint};
 use domain::rate::{Rate, RateKey, RateKind};
-use domain::{Customer, Draft, Environment, Money, Purse, Quote, Refusal};
+use domain::{Customer, Draft, Environment, Purse, Refusal, Spending};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,15 +55,6 @@ pub struct NotAdmitted {
     pub caller: Option<Arc<Caller>>,
     /// The rate limit, if the request was counted.
     pub rate: Option<Rate>,
-}
-
-/// The price of a send.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Quoted {
-    /// The price, and the form of the text.
-    pub quote: Quote,
-    /// The balance of the wallet.
-    pub balance: Money,
 }
 
 /// The components that a request passes on its way to the database.
@@ -212,19 +203,43 @@ impl Admission {
             self.draft(request, &live)?;
             return Err(Refusal::Malformed("The request could not be read.".to_owned()).into());
         };
-        let account = self.caller.customer.account.id;
-        let claim = stages.keys.claim(account, self.environment, &key)?;
-        let keyed = KeyedRequest {
-            key,
-            request: fingerprint,
-            window_ms: live.limits.idempotency_window_ms,
-        };
+        let (request_key, claim) = self.claim(key, fingerprint)?;
         let pending = PendingKey {
-            request: keyed,
+            request: request_key,
             write,
             _claim: claim,
         };
         Box::pin(self.accept_keyed(request, live, pending)).await
+    }
+
+    /// Claims a key for a request until the claim is dropped.
+    fn claim(
+        &self,
+        key: IdempotencyKey,
+        request: RequestFingerprint,
+    ) -> Result<(KeyedRequest, KeyClaim), Refusal> {
+        let account = self.caller.customer.account.id;
+        let claim = self.stages.keys.claim(account, self.environment, &key)?;
+        let limits = self.stages.context.live().limits;
+        let keyed = KeyedRequest {
+            key,
+            request,
+            window_ms: limits.idempotency_window_ms,
+        };
+        Ok((keyed, claim))
+    }
+
+    /// Begins a change with a key. The key is looked up before anything that depends on state.
+    pub(super) async fn begin(
+        &self,
+        key: IdempotencyKey,
+        request: RequestFingerprint,
+    ) -> Result<Begun, Error> {
+        let (keyed, claim) = self.claim(key, request)?;
+        Ok(match self.replayed(&keyed).await? {
+            Some(answer) => Begun::Replay(answer),
+            None => Begun::New(keyed, claim),
+        })
     }
 
     /// Accepts a send with a key. The commit looks the key up. The key is also looked up before a
@@ -303,34 +318,46 @@ impl Admission {
     /// recorded. The refusals are those of a send, except for a low balance and a duplicate.
     pub async fn quote(&self, request: SendRequest) -> Result<Quoted, Error> {
         let live = self.stages.context.live.load_full();
+        let now_ms = self.stages.context.clock.now_ms();
         let (draft, quote) = request.quote(
             &self.caller.customer,
             self.environment,
             &live.plan.rules,
             &self.stages.guards.prohibited(),
-            self.stages.context.clock.now_ms(),
+            now_ms,
         )?;
         match simulated::steer(&draft, live.limits.reads_per_minute) {
             Ok(()) | Err(Refusal::InsufficientFunds { .. }) => {}
             Err(refusal) => return Err(refusal.into()),
         }
+        simulated::check_size(&draft, live.limits.sandbox)?;
+        self.stages.guards.check(&draft)?;
+        let (purse, spending) = self.wallet().await?;
+        if let Some(mut spending) = spending {
+            spending.spend(draft.cost, now_ms)?;
+        }
         Ok(Quoted {
             quote,
-            balance: self.balance().await?.total(),
+            balance: purse.total(),
         })
     }
 
     /// Returns the wallet. The sandbox has a simulated one.
     pub async fn balance(&self) -> Result<Purse, Error> {
-        match self.environment {
-            Environment::Sandbox => Ok(simulated::purse()),
-            Environment::Live => {
-                let account = self.caller.customer.account.id;
-                let wallet = self.stages.context.store.wallets().find(account);
-                let wallet = within(async { Ok(wallet.await?) }).await?;
-                Ok(wallet.unwrap_or_default())
-            }
+        Ok(self.wallet().await?.0)
+    }
+
+    /// Returns the balances of the wallet, and its daily limit with what was spent.
+    async fn wallet(&self) -> Result<(Purse, Option<Spending>), Error> {
+        if self.environment == Environment::Sandbox {
+            return Ok((simulated::purse(), None));
         }
+        let account = self.caller.customer.account.id;
+        let wallet = self.stages.context.store.wallets().state(account);
+        let wallet = within(async { Ok(wallet.await?) }).await?;
+        Ok(wallet.map_or_else(Default::default, |(purse, spending)| {
+            (purse, Some(spending))
+        }))
     }
 
     /// Returns one page of a message's delivery report.

@@ -5,14 +5,22 @@
 
 use super::admission::Admission;
 use super::request::{OtpSend, SendRequest};
+use crate::accept::keyed::Begun;
 use crate::accept::{Answered, Keyed};
+use crate::admit::keys::KeyClaim;
 use crate::error::{Error, within};
-use domain::idempotency::{self, Operation, RequestFingerprint};
+use domain::idempotency::{self, IdempotencyKey, Operation, RequestFingerprint};
 use domain::otp::{
     Code, GivenCode, NewOtp, OtpFields, OtpId, OtpMessage, OtpRequest, OtpState, OtpText, Verified,
+    hash_of_typed,
 };
 use domain::{Alphabet, Environment, Refusal, SendFields, Text};
+use std::sync::Arc;
 pub use store::Otp;
+use store::{KeyedChange, OtpChange, Outcome, StoredAnswer};
+
+/// The status of the answer to a change.
+const OK: u16 = 200;
 
 /// A one-time password that is ready to be sent.
 pub struct OtpReady {
@@ -45,6 +53,30 @@ pub struct OtpReport {
     pub state: OtpState,
 }
 
+/// The request to send a code again.
+pub enum Resend {
+    /// The code is ready to be sent again.
+    Ready(Box<OtpReady>),
+    /// The same request was handled under its key before, with this answer.
+    Replay(StoredAnswer),
+}
+
+/// The answer to a change of a one-time password.
+pub enum OtpAnswered<T> {
+    /// The change was made now.
+    First(T),
+    /// The same request was handled under its key before, with this answer.
+    Replay(StoredAnswer),
+}
+
+/// The idempotency key of a change, and the writer of the body of its answer.
+pub struct KeyedOtp<T> {
+    /// The key.
+    pub key: IdempotencyKey,
+    /// The writer.
+    pub write: Arc<dyn Fn(&T) -> String + Send + Sync>,
+}
+
 /// Makes a one-time password.
 pub fn create(
     admission: &Admission,
@@ -64,20 +96,30 @@ pub fn create(
         max_attempts: request.max_attempts,
     };
     let expires_at_ms = now_ms + i64::from(request.expires_in_s) * 1_000;
-    // A code is always sent at once.
     let fields = SendFields {
         body: Some(request.body),
-        send_at: None,
-        validity: None,
         ..fields
     };
     let message = message(admission, text, Some(first), expires_at_ms);
     Ok(ready(admission, fields, message, meaning))
 }
 
-/// Sends the code of a one-time password again.
-pub async fn resend(admission: &Admission, otp_id: &str) -> Result<OtpReady, Error> {
-    let otp = find(admission, otp_id).await?;
+/// Prepares the code of a one-time password to be sent again. The key is looked up first, since a
+/// one-time password may be removed before the answer to its resend.
+pub async fn resend(
+    admission: &Admission,
+    otp_id: &str,
+    ignored: Vec<String>,
+    key: Option<&IdempotencyKey>,
+) -> Result<Resend, Error> {
+    let id: OtpId = otp_id.parse().map_err(|_| Refusal::UnknownMessage)?;
+    let meaning = idempotency::of_change(Operation::ResendOtp, &id.to_string(), None);
+    if let Some(key) = key
+        && let Begun::Replay(answer) = admission.begin(key.clone(), meaning).await?
+    {
+        return Ok(Resend::Replay(answer));
+    }
+    let otp = find(admission, id).await?;
     let text = OtpText {
         id: otp.id,
         kind: otp.kind,
@@ -92,11 +134,12 @@ pub async fn resend(admission: &Admission, otp_id: &str) -> Result<OtpReady, Err
         body: Some(otp.body),
         callback_url: otp.callback_url,
         customer_reference: otp.customer_reference,
+        ignored,
         ..SendFields::default()
     };
-    let meaning = idempotency::of_change(Operation::ResendOtp, &otp.id.to_string(), None);
     let message = message(admission, text, None, otp.verification.expires_at_ms);
-    Ok(ready(admission, fields, message, Some(meaning)))
+    let ready = ready(admission, fields, message, Some(meaning));
+    Ok(Resend::Ready(Box::new(ready)))
 }
 
 fn message(
@@ -134,8 +177,7 @@ fn ready(
     }
 }
 
-async fn find(admission: &Admission, otp_id: &str) -> Result<Otp, Error> {
-    let id: OtpId = otp_id.parse().map_err(|_| Refusal::UnknownMessage)?;
+async fn find(admission: &Admission, id: OtpId) -> Result<Otp, Error> {
     let account = admission.customer().account.id;
     let otps = admission.context().store.otps();
     let found = otps.get(account, admission.environment(), id);
@@ -148,41 +190,107 @@ pub async fn verify(
     admission: &Admission,
     otp_id: &str,
     code: Option<&str>,
-) -> Result<Verified, Error> {
-    let otp = find(admission, otp_id).await?;
-    let given = GivenCode::read(code, otp.length)?;
+    keyed: Option<KeyedOtp<Verified>>,
+) -> Result<OtpAnswered<Verified>, Error> {
+    let id: OtpId = otp_id.parse().map_err(|_| Refusal::UnknownMessage)?;
     let context = admission.context();
+    let typed = hash_of_typed(&context.otp_key, id, code.unwrap_or_default());
+    let meaning = idempotency::of_verification(&id.to_string(), typed);
+    let verified = |change: &OtpChange<Verified>| change.result;
+    let change = match begin(admission, keyed, meaning, verified).await? {
+        OtpAnswered::First(change) => change,
+        OtpAnswered::Replay(answer) => return Ok(OtpAnswered::Replay(answer)),
+    };
+    let otp = find(admission, id).await?;
+    let given = GivenCode::read(code, otp.length)?;
     let expected = Code::derive(&context.otp_key, otp.id, otp.kind, otp.length);
-    let account = admission.customer().account.id;
-    let now_ms = context.clock.now_ms();
-    let otps = context.store.otps();
-    let verified = otps.verify(
-        account,
+    let outcome = context.store.otps().verify(
+        admission.customer().account.id,
         admission.environment(),
         otp.id,
         (expected, given),
-        now_ms,
+        context.clock.now_ms(),
+        change.keyed,
     );
-    let verified = within(async { Ok(verified.await?) }).await?;
-    verified.ok_or_else(|| Refusal::UnknownMessage.into())
+    let outcome = within(async { Ok(outcome.await?) }).await?;
+    answer(outcome, verified)
 }
 
 /// Cancels a one-time password.
-pub async fn cancel(admission: &Admission, otp_id: &str) -> Result<OtpReport, Error> {
+pub async fn cancel(
+    admission: &Admission,
+    otp_id: &str,
+    keyed: Option<KeyedOtp<OtpReport>>,
+) -> Result<OtpAnswered<OtpReport>, Error> {
     let id: OtpId = otp_id.parse().map_err(|_| Refusal::UnknownMessage)?;
     let context = admission.context();
     let now_ms = context.clock.now_ms();
+    let cancelled = move |change: &OtpChange<()>| report(change.otp.clone(), now_ms);
+    let meaning = idempotency::of_change(Operation::CancelOtp, &id.to_string(), None);
+    let change = match begin(admission, keyed, meaning, cancelled).await? {
+        OtpAnswered::First(change) => change,
+        OtpAnswered::Replay(answer) => return Ok(OtpAnswered::Replay(answer)),
+    };
     let account = admission.customer().account.id;
     let otps = context.store.otps();
-    let cancelled = otps.cancel(account, admission.environment(), id, now_ms);
-    let cancelled = within(async { Ok(cancelled.await?) }).await?;
-    let otp = cancelled.ok_or(Refusal::UnknownMessage)??;
-    Ok(report(otp, now_ms))
+    let outcome = otps.cancel(account, admission.environment(), id, now_ms, change.keyed);
+    let outcome = within(async { Ok(outcome.await?) }).await?;
+    answer(outcome, cancelled)
+}
+
+/// A change that is to be made. Its key stays in use until this value is dropped.
+struct NewChange<R> {
+    keyed: Option<KeyedChange<OtpChange<R>>>,
+    _claim: Option<KeyClaim>,
+}
+
+/// Looks the key of a change up. `read` returns the part of the change that the answer shows.
+async fn begin<T: 'static, R>(
+    admission: &Admission,
+    keyed: Option<KeyedOtp<T>>,
+    meaning: RequestFingerprint,
+    read: impl Fn(&OtpChange<R>) -> T + Send + Sync + 'static,
+) -> Result<OtpAnswered<NewChange<R>>, Error> {
+    let Some(KeyedOtp { key, write }) = keyed else {
+        return Ok(OtpAnswered::First(NewChange {
+            keyed: None,
+            _claim: None,
+        }));
+    };
+    let (request, claim) = match admission.begin(key, meaning).await? {
+        Begun::New(request, claim) => (request, claim),
+        Begun::Replay(answer) => return Ok(OtpAnswered::Replay(answer)),
+    };
+    let answer = move |change: &OtpChange<R>| StoredAnswer {
+        status: OK,
+        body: write(&read(change)),
+        message: change.otp.message,
+    };
+    Ok(OtpAnswered::First(NewChange {
+        keyed: Some(KeyedChange {
+            request,
+            answer: Arc::new(answer),
+        }),
+        _claim: Some(claim),
+    }))
+}
+
+/// Returns the answer to a change.
+fn answer<T, R>(
+    outcome: Option<Outcome<OtpChange<R>>>,
+    read: impl Fn(&OtpChange<R>) -> T,
+) -> Result<OtpAnswered<T>, Error> {
+    match outcome.ok_or(Refusal::UnknownMessage)? {
+        Outcome::Made(change) => Ok(OtpAnswered::First(read(&change))),
+        Outcome::Replay(answer) => Ok(OtpAnswered::Replay(answer)),
+        Outcome::Refused(refusal) => Err(refusal.into()),
+    }
 }
 
 /// Returns a one-time password.
 pub async fn read(admission: &Admission, otp_id: &str) -> Result<OtpReport, Error> {
-    let otp = find(admission, otp_id).await?;
+    let id: OtpId = otp_id.parse().map_err(|_| Refusal::UnknownMessage)?;
+    let otp = find(admission, id).await?;
     Ok(report(otp, admission.context().clock.now_ms()))
 }
 

@@ -4,7 +4,9 @@ use domain::idempotency::{self, Operation, RequestFingerprint};
 use domain::otp::OtpMessage;
 use domain::personalised::Rows;
 use domain::schedule::SendTimes;
-use domain::{Customer, Draft, Environment, Prohibited, Quote, Refusal, Rulebook, SendFields};
+use domain::{
+    Customer, Draft, Environment, Money, Prohibited, Quote, Refusal, Rulebook, SendFields,
+};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// Rows from which a request is processed as blocking work.
@@ -18,6 +20,15 @@ pub enum SendRequest {
     Personalised(SendFields, Rows),
     /// The message of a one-time password.
     Otp(OtpSend),
+}
+
+/// The price of a send.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Quoted {
+    /// The price, and the form of the text.
+    pub quote: Quote,
+    /// The balance of the wallet.
+    pub balance: Money,
 }
 
 /// The message of a one-time password.
@@ -149,3 +160,6 @@ fn run_blocking<T>(rows: usize, work: impl FnOnce() -> T) -> T {
         _ => work(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -235,6 +235,10 @@ async fn bad_requests_are_refused_before_a_charge() {
             "API-2000",
         ),
         (
+            json!({"to": format!("{MTN},12345"), "from": SENDER}),
+            "API-2000",
+        ),
+        (
             json!({"to": MTN, "from": SENDER, "body": "no place"}),
             "API-2000",
         ),
@@ -286,6 +290,126 @@ async fn the_sandbox_shows_the_code_in_its_first_answer() {
     let path = format!("{path}/{}/verify", id_of(&first));
     let answer = post(&ogene, &path, &json!({"code": code})).await;
     assert_eq!(answer.json()["data"]["verified"], true);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn fields_that_nothing_reads_and_changes_are_named() {
+    let ogene = Ogene::start().await;
+    let fields = json!({
+        "to": MTN, "from": SENDER, "body": "{code}: welcome 😀", "code": "1", "gateway": "direct-refund",
+        "send_at": "2020-01-01 10:00:00", "validity": 1, "append_sender": "all", "nobody": 1,
+    });
+    let data = create(&ogene, fields).await;
+    let mut ignored: Vec<&str> = data["ignored_fields"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|name| name.as_str().expect("a name"))
+        .collect();
+    ignored.sort_unstable();
+    let expected = [
+        "append_sender",
+        "code",
+        "gateway",
+        "nobody",
+        "send_at",
+        "validity",
+    ];
+    assert_eq!(ignored, expected);
+    assert_eq!(data["text_changed"], true);
+    assert_eq!(data["removed_characters"], 1);
+    received_code(&ogene, MTN).await;
+    let text = wire::text(&ogene.smsc().received(), MTN);
+    assert!(!text.contains(SENDER), "{text}");
+    ogene.sql("update otps set sent_times = '1000'");
+    let path = format!("{PATH}/{}/resend", id_of(&data));
+    let again = post(&ogene, &path, &json!({"body": "Other"})).await;
+    let again = again.json()["data"].clone();
+    assert_eq!(again["ignored_fields"], json!(["body"]));
+    assert_eq!(again["text_changed"], false);
+    let plain = create(&ogene, json!({"to": GLO, "from": SENDER})).await;
+    assert!(plain.get("ignored_fields").is_none());
+    ogene.end().await;
+}
+
+async fn keyed(ogene: &Ogene, path: &str, key: &str, fields: &Value) -> Answer {
+    let request = Request::post(path).bearer(&ogene.shop.token);
+    let request = request.header("idempotency-key", key);
+    ogene.ask(&request.json(fields)).await
+}
+
+fn assert_replayed(answer: &Answer, first: &Answer) {
+    assert_eq!((answer.status, answer.text()), (200, first.text()));
+    assert_eq!(answer.header("idempotent-replayed"), Some("true"));
+}
+
+#[tokio::test]
+async fn a_resend_is_made_once_under_its_key() {
+    let ogene = Ogene::start().await;
+    let data = create(&ogene, json!({"to": MTN, "from": SENDER})).await;
+    received_code(&ogene, MTN).await;
+    let path = format!("{PATH}/{}/resend", id_of(&data));
+    // A refused request leaves its key free.
+    let soon = keyed(&ogene, &path, "again", &json!({})).await;
+    assert_eq!((soon.status, &*soon.code()), (429, "API-3004"));
+    ogene.sql("update otps set sent_times = '1000'");
+    let first = keyed(&ogene, &path, "again", &json!({})).await;
+    assert_eq!(first.status, 200, "{}", first.text());
+    let charged = ogene.total().await;
+    assert_replayed(&keyed(&ogene, &path, "again", &json!({})).await, &first);
+    // The answer outlasts the one-time password.
+    ogene.sql("delete from otps");
+    assert_replayed(&keyed(&ogene, &path, "again", &json!({})).await, &first);
+    assert!((charged - ogene.total().await).abs() < f64::EPSILON);
+    let messages = ogene.sql("select count(*) from messages");
+    assert_eq!(messages.trim(), "2");
+    let other = keyed(&ogene, PATH, "again", &json!({"to": GLO, "from": SENDER})).await;
+    assert_eq!((other.status, &*other.code()), (422, "API-2016"));
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn an_attempt_counts_once_under_its_key() {
+    let ogene = Ogene::start().await;
+    let data = create(&ogene, json!({"to": MTN, "from": SENDER})).await;
+    let code = received_code(&ogene, MTN).await;
+    let path = format!("{PATH}/{}/verify", id_of(&data));
+    let verify = async |key: &str, code: &str| {
+        let answer = keyed(&ogene, &path, key, &json!({"code": code})).await;
+        (answer.json()["data"].clone(), answer)
+    };
+    let malformed = verify("wrong", "1").await.1;
+    assert_eq!(malformed.code(), "API-2000");
+    let (data, wrong) = verify("wrong", &other(&code)).await;
+    assert_eq!(data["attempts_left"], 2);
+    let again = verify("wrong", &format!(" {} ", other(&code))).await.1;
+    assert_replayed(&again, &wrong);
+    let used = verify("wrong", &code).await.1;
+    assert_eq!((used.status, &*used.code()), (422, "API-2016"));
+    let (data, right) = verify("right", &code).await;
+    assert_eq!(
+        (&data["verified"], &data["attempts_left"]),
+        (&json!(true), &json!(2))
+    );
+    assert_replayed(&verify("right", &code).await.1, &right);
+    let (data, _) = verify("later", &code).await;
+    assert_eq!(data["reason"], "already_verified");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_cancellation_is_repeated_under_its_key() {
+    let ogene = Ogene::start().await;
+    let data = create(&ogene, json!({"to": MTN, "from": SENDER})).await;
+    let path = format!("{PATH}/{}/cancel", id_of(&data));
+    let first = keyed(&ogene, &path, "one", &json!({})).await;
+    assert_eq!(first.json()["data"]["state"], "cancelled");
+    assert_replayed(&keyed(&ogene, &path, "one", &json!({})).await, &first);
+    let late = keyed(&ogene, &path, "two", &json!({})).await;
+    assert_eq!((late.status, &*late.code()), (409, "API-2019"));
+    let blank = keyed(&ogene, &path, "two words", &json!({})).await;
+    assert_eq!((blank.status, &*blank.code()), (400, "API-2000"));
     ogene.end().await;
 }
 

@@ -1,7 +1,7 @@
 //! The price of a send before it is sent.
 
 use crate::kit::http::{Answer, Request};
-use crate::kit::{AIRTEL, MTN, Ogene, SENDER, Setup, to, with};
+use crate::kit::{AIRTEL, MTN, Ogene, SENDER, Setup, operations, to, with};
 use domain::AccountStatus;
 use serde_json::{Value, json};
 
@@ -82,6 +82,46 @@ async fn a_quote_is_refused_as_its_send_but_for_money_and_duplicates() {
     let request = Request::post("/api/v2/sms/quote").bearer(&restricted.token);
     let answer = ogene.ask(&request.json(&to(MTN, "Hello"))).await;
     assert_eq!(answer.code(), "API-1007");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_quote_beyond_a_limit_is_refused_and_counts_nothing() {
+    let setup = Setup::new()
+        .set("velocity.per_recipient_per_hour", "1")
+        .set("velocity.per_block_per_hour", "3");
+    let mut ogene = setup.start().await;
+    let block: Vec<String> = (0..4).map(|last| format!("234805123456{last}")).collect();
+    let paused = ask(&ogene, to(&block.join(","), "Block")).await;
+    assert_eq!(
+        paused.json()["error"]["description"],
+        "Block of numbers paused"
+    );
+    for _ in 0..3 {
+        quoted(&ogene, to(MTN, "Velocity")).await;
+        quoted(&ogene, to(&block[3], "Velocity")).await;
+    }
+    ogene.sent(to(MTN, "Velocity")).await;
+    let send = ogene.send(to(MTN, "Another")).await;
+    let quote = ask(&ogene, to(MTN, "Another")).await;
+    assert_eq!((quote.status, quote.code()), (429, "API-3004".to_owned()));
+    assert_eq!(
+        quote.json()["error"]["description"],
+        send.json()["error"]["description"]
+    );
+    ogene.shop = ogene.customer("1000.00").await;
+    let store = ogene.store().await;
+    let limit = Some("7.00".parse().expect("an amount"));
+    let accounts = operations(&store);
+    let set = accounts.accounts().set_daily_limit(ogene.shop.id, limit);
+    set.await.expect("set");
+    store.close().await;
+    quoted(&ogene, to(AIRTEL, "Daily")).await;
+    let quote = ask(&ogene, to(&format!("{AIRTEL},{MTN}"), "Daily")).await;
+    assert_eq!(
+        quote.json()["error"]["description"],
+        "Daily spend limit reached"
+    );
     ogene.end().await;
 }
 

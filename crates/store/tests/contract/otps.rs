@@ -1,13 +1,15 @@
 //! One-time passwords: made with their message, resent, verified, cancelled.
 
 use domain::otp::{
-    Code, CodeKind, GivenCode, NewOtp, OtpId, OtpMessage, OtpState, OtpText, Reason,
+    Code, CodeKind, GivenCode, NewOtp, OtpId, OtpMessage, OtpState, OtpText, Reason, Verified,
 };
 use domain::{AccountId, Environment, Refusal};
 use std::collections::HashMap;
+use std::fmt::Debug;
 use std::sync::Arc;
-use store::{Accepted, Body, Claim, NewMessage};
-use storekit::{Kit, NOW, Sending, claim, sending, twins};
+use store::{Accepted, Body, Claim, KeyedChange, NewMessage, OtpChange, Outcome, StoredAnswer};
+use storekit::{DAY_MS, Kit, NOW, Sending, claim, request_of, sending, twins};
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
 twins!(
@@ -17,6 +19,9 @@ twins!(
     a_resend_is_decided_with_its_message,
     a_number_gets_as_many_messages_as_allowed,
     a_cancelled_one_is_final,
+    a_change_under_a_key_is_made_once,
+    a_refused_change_leaves_its_key_free,
+    attempts_at_once_under_one_key_count_once,
     old_one_time_passwords_are_removed,
     all_nodes_have_one_server_key,
 );
@@ -82,10 +87,10 @@ async fn an_account_has_its_own_one_time_passwords_alone(kit: &Kit) {
     let otps = kit.store.otps();
     for (account, environment) in [(other, LIVE), (account, Environment::Sandbox)] {
         assert_eq!(otps.get(account, environment, text.id).await.unwrap(), None);
-        let cancelled = otps.cancel(account, environment, text.id, NOW).await;
+        let cancelled = otps.cancel(account, environment, text.id, NOW, None).await;
         assert_eq!(cancelled.unwrap(), None);
         let codes = (text.code(KEY), given("000000"));
-        let verified = otps.verify(account, environment, text.id, codes, NOW);
+        let verified = otps.verify(account, environment, text.id, codes, NOW, None);
         assert_eq!(verified.await.unwrap(), None);
     }
 }
@@ -94,15 +99,14 @@ async fn a_code_is_verified_once_and_wrong_ones_are_counted(kit: &Kit) {
     let text = text(3);
     let account = made(kit, text).await;
     let right: Code = text.code(KEY);
-    let wrong = if right.as_str() == "000000" {
-        "111111"
-    } else {
-        "000000"
-    };
+    let wrong = wrong(text);
     let verify = async |code: &str| {
         let codes = (right.clone(), given(code));
-        let verified = kit.store.otps().verify(account, LIVE, text.id, codes, NOW);
-        let verified = verified.await.unwrap().unwrap();
+        let verified = kit
+            .store
+            .otps()
+            .verify(account, LIVE, text.id, codes, NOW, None);
+        let verified = change(verified.await.unwrap()).result;
         (verified.reason, verified.attempts_left)
     };
     assert_eq!(verify(wrong).await, (Some(Reason::Wrong), 1));
@@ -173,12 +177,119 @@ async fn a_cancelled_one_is_final(kit: &Kit) {
     let text = text(5);
     let account = made(kit, text).await;
     let cancel = async || {
-        let cancelled = kit.store.otps().cancel(account, LIVE, text.id, NOW).await;
-        cancelled.unwrap().unwrap()
+        let otps = kit.store.otps();
+        let cancelled = otps.cancel(account, LIVE, text.id, NOW, None).await;
+        cancelled.unwrap()
     };
-    let otp = cancel().await.unwrap();
+    let otp = change(cancel().await).otp;
     assert_eq!(otp.verification.state(NOW), OtpState::Cancelled);
-    assert!(matches!(cancel().await, Err(Refusal::TooLate(_))));
+    let again = cancel().await.unwrap();
+    assert!(matches!(again, Outcome::Refused(Refusal::TooLate(_))));
+}
+
+fn change<R: Debug>(outcome: Option<Outcome<OtpChange<R>>>) -> OtpChange<R> {
+    match outcome.unwrap() {
+        Outcome::Made(change) => change,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A key whose answer is the number of attempts that are left.
+fn attempts_left(name: &str, request: u8) -> KeyedChange<OtpChange<Verified>> {
+    KeyedChange {
+        request: request_of(name, request),
+        answer: Arc::new(|change: &OtpChange<Verified>| StoredAnswer {
+            status: 200,
+            body: change.result.attempts_left.to_string(),
+            message: change.otp.message,
+        }),
+    }
+}
+
+fn wrong(text: OtpText) -> &'static str {
+    match text.code(KEY).as_str() {
+        "000000" => "111111",
+        _ => "000000",
+    }
+}
+
+async fn a_change_under_a_key_is_made_once(kit: &Kit) {
+    let text = text(7);
+    let account = made(kit, text).await;
+    let verify = async |name: &str, request, now_ms| {
+        let codes = (text.code(KEY), given(wrong(text)));
+        let keyed = Some(attempts_left(name, request));
+        let otps = kit.store.otps();
+        let verified = otps.verify(account, LIVE, text.id, codes, now_ms, keyed);
+        verified.await.unwrap().unwrap()
+    };
+    let first = verify("one", 1, NOW).await;
+    let Outcome::Made(first) = first else {
+        panic!("{first:?}")
+    };
+    assert_eq!(first.result.attempts_left, 1);
+    let again = Outcome::Replay(StoredAnswer {
+        status: 200,
+        body: "1".to_owned(),
+        message: first.otp.message,
+    });
+    assert_eq!(verify("one", 1, NOW + DAY_MS - 1).await, again);
+    let used = Outcome::Refused(Refusal::KeyUsed);
+    assert_eq!(verify("one", 2, NOW).await, used);
+    let last = change(Some(verify("two", 1, NOW).await)).result;
+    assert_eq!((last.reason, last.attempts_left), (Some(Reason::Wrong), 0));
+}
+
+async fn a_refused_change_leaves_its_key_free(kit: &Kit) {
+    let (text, other) = (text(8), text(9));
+    let account = made(kit, text).await;
+    let second = message(kit, account, other, true);
+    assert!(matches!(kit.accept(&second).await, Accepted::Yes { .. }));
+    let cancel = async |id, request| {
+        let keyed = KeyedChange {
+            request: request_of("one", request),
+            answer: Arc::new(|change: &OtpChange<()>| StoredAnswer {
+                status: 200,
+                body: String::new(),
+                message: change.otp.message,
+            }),
+        };
+        let otps = kit.store.otps();
+        let cancelled = otps.cancel(account, LIVE, id, NOW, Some(keyed));
+        cancelled.await.unwrap()
+    };
+    let otps = kit.store.otps();
+    let without_key = otps.cancel(account, LIVE, text.id, NOW, None).await;
+    change(without_key.unwrap());
+    let late = cancel(text.id, 1).await.unwrap();
+    assert!(matches!(late, Outcome::Refused(Refusal::TooLate(_))));
+    assert_eq!(cancel(self::text(404).id, 2).await, None);
+    change(cancel(other.id, 3).await);
+    let kept = "select count(*) from idempotency_keys";
+    assert_eq!(kit.numbers(kept).await, [1]);
+}
+
+async fn attempts_at_once_under_one_key_count_once(kit: &Kit) {
+    let text = text(10);
+    let account = made(kit, text).await;
+    let mut attempts = JoinSet::new();
+    for _ in 0..8 {
+        let store = kit.store.clone();
+        let codes = (text.code(KEY), given(wrong(text)));
+        attempts.spawn(async move {
+            let keyed = Some(attempts_left("one", 1));
+            let otps = store.otps();
+            let verified = otps.verify(account, LIVE, text.id, codes, NOW, keyed);
+            verified.await.unwrap().unwrap()
+        });
+    }
+    let outcomes = attempts.join_all().await;
+    let first = outcomes
+        .iter()
+        .filter(|one| matches!(one, Outcome::Made(_)));
+    assert_eq!(first.count(), 1);
+    let otp = kit.store.otps().get(account, LIVE, text.id).await.unwrap();
+    assert_eq!(otp.unwrap().verification.wrong_attempts, 1);
 }
 
 async fn old_one_time_passwords_are_removed(kit: &Kit) {

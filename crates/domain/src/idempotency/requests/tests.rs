@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::draft::tests::fields;
-use crate::otp::OtpFields;
+use crate::otp::{OtpFields, OtpId, hash_of_typed};
 use crate::personalised::read_csv;
 use proptest::prelude::*;
 
@@ -152,7 +152,27 @@ fn a_one_time_password_counts_by_its_parsed_fields() {
     assert_eq!(one, of("from=ogene&to=2348031234567", Some("6")));
     assert_ne!(one, of("from=ogene&to=2348031234567", Some("8")));
     assert_ne!(one, of("from=ogene&to=2348051234567", None));
+    // A number may be repeated, as in a send.
+    assert_eq!(one, of("from=Ogene&to=08031234567, 2348031234567,", None));
+    assert_ne!(one, of("from=Ogene&to=08031234567&unicode=1", None));
     assert_eq!(of("from=ogene&to=x", None), None);
+}
+
+#[test]
+fn an_attempt_counts_by_its_id_and_code() {
+    let id = OtpId::new(1, [7; 10]);
+    let of = |id: OtpId, code| of_verification(&id.to_string(), hash_of_typed(b"key", id, code));
+    let one = of(id, "AB23");
+    assert_eq!(one, of(id, " ab 23\n"));
+    for other in [
+        of(id, "AB24"),
+        of(OtpId::new(2, [7; 10]), "AB23"),
+        of(id, ""),
+    ] {
+        assert_ne!(one, other);
+    }
+    let other_key = hash_of_typed(b"other", id, "AB23");
+    assert_ne!(one, of_verification(&id.to_string(), other_key));
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 use crate::format::{LagosTime, Naira};
 use crate::http::extract::call::Call;
-use crate::http::extract::call::otp::{SendingOtp, UsingOtp};
+use crate::http::extract::call::otp::{ResendingOtp, SendingOtp, UsingOtp};
 use crate::http::respond::envelope::{CURRENCY, Envelope, sandbox_mark};
 use axum::response::Response;
 use domain::Environment;
 use domain::idempotency::{IdempotencyKey, Operation};
 use domain::otp::Verified;
-use engine::otp::{self, OtpReady, OtpReport};
+use engine::otp::{self, KeyedOtp, OtpAnswered, OtpReady, OtpReport, Resend};
 use engine::{Answered, Error, Keyed, Sent, WriteBody};
 use serde::Serialize;
 use std::sync::Arc;
@@ -22,35 +22,35 @@ pub(crate) async fn create(sending: SendingOtp) -> Response {
         own,
         key,
         permit: _until_answered,
-        ..
     } = sending;
-    let ready = otp::create(&call.admission, fields, &own);
-    send(&call, ready, key, Operation::CreateOtp).await
+    match otp::create(&call.admission, fields, &own) {
+        Ok(ready) => send(&call, ready, key, Operation::CreateOtp).await,
+        Err(error) => call.refuse(error),
+    }
 }
 
 /// Sends the same code again.
-pub(crate) async fn resend(sending: SendingOtp) -> Response {
-    let SendingOtp {
+pub(crate) async fn resend(resending: ResendingOtp) -> Response {
+    let ResendingOtp {
         call,
         id,
+        ignored,
         key,
         permit: _until_answered,
-        ..
-    } = sending;
-    let ready = otp::resend(&call.admission, &id).await;
-    send(&call, ready, key, Operation::ResendOtp).await
+    } = resending;
+    match otp::resend(&call.admission, &id, ignored, key.as_ref()).await {
+        Ok(Resend::Ready(ready)) => send(&call, *ready, key, Operation::ResendOtp).await,
+        Ok(Resend::Replay(kept)) => call.replay(kept),
+        Err(error) => call.refuse(error),
+    }
 }
 
 async fn send(
     call: &Call,
-    ready: Result<OtpReady, Error>,
+    ready: OtpReady,
     key: Option<IdempotencyKey>,
     operation: Operation,
 ) -> Response {
-    let ready = match ready {
-        Ok(ready) => ready,
-        Err(error) => return call.refuse(error),
-    };
     let (environment, codes) = (call.environment(), call.codes().clone());
     let (id, expires_at_ms) = (ready.id.to_string(), ready.expires_at_ms);
     let code = ready.code.as_ref().map(|code| code.as_str().to_owned());
@@ -75,16 +75,48 @@ async fn send(
 
 /// Verifies a code.
 pub(crate) async fn verify(using: UsingOtp) -> Response {
-    let UsingOtp { call, id, code } = using;
-    let verified = otp::verify(&call.admission, &id, code.as_deref()).await;
-    call.answer(verified.map(|verified| VerifiedData::answer(&verified)))
+    let UsingOtp {
+        call,
+        id,
+        code,
+        key,
+    } = using;
+    let keyed = key.map(|key| keyed(&call, key, VerifiedData::answer));
+    let verified = otp::verify(&call.admission, &id, code.as_deref(), keyed).await;
+    answer(&call, verified, VerifiedData::answer)
 }
 
 /// Cancels a one-time password.
 pub(crate) async fn cancel(using: UsingOtp) -> Response {
-    let cancelled = otp::cancel(&using.call.admission, &using.id).await;
-    let cancelled = cancelled.map(|report| OtpStateData::answer(&report));
-    using.call.answer(cancelled)
+    let UsingOtp { call, id, key, .. } = using;
+    let keyed = key.map(|key| keyed(&call, key, OtpStateData::answer));
+    let cancelled = otp::cancel(&call.admission, &id, keyed).await;
+    answer(&call, cancelled, OtpStateData::answer)
+}
+
+/// Returns the idempotency key of a change, with the function that writes the stored answer.
+fn keyed<T: 'static, D: Serialize + 'static>(
+    call: &Call,
+    key: IdempotencyKey,
+    answer: fn(&T) -> Envelope<D>,
+) -> KeyedOtp<T> {
+    let codes = call.codes().clone();
+    KeyedOtp {
+        key,
+        write: Arc::new(move |shown| codes.written(answer(shown))),
+    }
+}
+
+fn answer<T, D: Serialize>(
+    call: &Call,
+    changed: Result<OtpAnswered<T>, Error>,
+    answer: fn(&T) -> Envelope<D>,
+) -> Response {
+    match changed {
+        Ok(OtpAnswered::First(shown)) => call.answer(Ok::<_, Error>(answer(&shown))),
+        Ok(OtpAnswered::Replay(kept)) => call.replay(kept),
+        Err(error) => call.refuse(error),
+    }
 }
 
 /// Reads the state of a one-time password.
@@ -108,6 +140,14 @@ pub(crate) struct OtpData {
     currency: &'static str,
     /// The time from which the code is refused.
     expires_at: LagosTime,
+    /// True if the text that is sent differs from `body`.
+    text_changed: bool,
+    /// Characters of `body` that were removed.
+    removed_characters: usize,
+    /// Fields that were given and that nothing reads, the first twenty. Absent when there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    ignored_fields: Vec<String>,
     /// The code. Only the sandbox shows it, and only in the first answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, example = "482913")]
@@ -134,6 +174,9 @@ impl OtpData {
             expires_at: LagosTime {
                 at_ms: expires_at_ms,
             },
+            text_changed: sent.adjustments.text_changed,
+            removed_characters: sent.adjustments.removed_characters,
+            ignored_fields: sent.adjustments.ignored_fields.clone(),
             code: (environment == Environment::Sandbox).then(|| code.into()),
             sandbox: sandbox_mark(environment),
         };

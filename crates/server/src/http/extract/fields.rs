@@ -185,6 +185,16 @@ impl Fields {
         }
     }
 
+    /// Takes the values of fields that the request does not read, and records their names.
+    pub(crate) fn ignore_all(&mut self, names: &[Name]) {
+        for &name in names {
+            let value = self.slot(name).and_then(Option::take);
+            if value.is_some() {
+                self.ignore(name.as_str());
+            }
+        }
+    }
+
     /// Returns the place of a field's value. An ignored field has none.
     pub(crate) fn slot(&mut self, name: Name) -> Option<&mut Option<String>> {
         let (send, report, otp) = (&mut self.send, &mut self.report, &mut self.otp);

@@ -10,9 +10,19 @@ pub fn key(name: &str) -> IdempotencyKey {
     IdempotencyKey::read([name.as_bytes()]).unwrap().unwrap()
 }
 
+/// Returns a request with a key of this name.
+pub fn request_of(name: &str, request: u8) -> KeyedRequest {
+    KeyedRequest {
+        key: key(name),
+        request: [request; 16],
+        window_ms: DAY_MS,
+    }
+}
+
 /// Returns a message with a key, whose answer is the balance.
 pub fn keyed(message: NewMessage, name: &str, request: u8) -> NewMessage {
     let id = message.id;
+    let request = request_of(name, request);
     let answer = move |balance: domain::Money| StoredAnswer {
         status: 200,
         body: balance.to_string(),
@@ -20,11 +30,7 @@ pub fn keyed(message: NewMessage, name: &str, request: u8) -> NewMessage {
     };
     NewMessage {
         key: Some(KeyedSend {
-            request: KeyedRequest {
-                key: key(name),
-                request: [request; 16],
-                window_ms: DAY_MS,
-            },
+            request,
             answer: MakeAnswer(Arc::new(answer)),
         }),
         ..message

@@ -33,8 +33,11 @@ const OF_RESENDS: [&str; 18] = [
     "API-2010", "API-2011", "API-2013", "API-2015", "API-2016", "API-2017", "API-2018", "API-2019",
     "API-3001", "API-3002",
 ];
-const OF_ATTEMPTS: [&str; 3] = ["API-2000", "API-2007", "API-2017"];
-const OF_CANCELS: [&str; 4] = ["API-2000", "API-2007", "API-2017", "API-2019"];
+const OF_READS: [&str; 3] = ["API-2000", "API-2007", "API-2017"];
+const OF_ATTEMPTS: [&str; 5] = ["API-2000", "API-2007", "API-2016", "API-2017", "API-2018"];
+const OF_CANCELS: [&str; 6] = [
+    "API-2000", "API-2007", "API-2016", "API-2017", "API-2018", "API-2019",
+];
 
 /// Returns the schemas, by name.
 pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
@@ -143,7 +146,7 @@ fn verify(environment: Environment, installation: &Installation) -> OperationBui
     };
     draft
         .build("", environment)
-        .parameters(Some([otp_id()]))
+        .parameters(Some([otp_id(), idempotency_key(installation)]))
         .request_body(Some(body(CODE, json!({ "code": "482913" }))))
 }
 
@@ -158,7 +161,8 @@ fn cancel(environment: Environment, installation: &Installation) -> OperationBui
         codes: &OF_CANCELS,
         success: state(OtpState::Cancelled),
     };
-    draft.build("", environment).parameters(Some([otp_id()]))
+    let parameters = [otp_id(), idempotency_key(installation)];
+    draft.build("", environment).parameters(Some(parameters))
 }
 
 fn read(environment: Environment, installation: &Installation) -> OperationBuilder {
@@ -169,7 +173,7 @@ fn read(environment: Environment, installation: &Installation) -> OperationBuild
             "The state of a one-time password, without its code.",
             installation,
         ),
-        codes: &OF_ATTEMPTS,
+        codes: &OF_READS,
         success: state(OtpState::Pending),
     };
     draft.build("", environment).parameters(Some([otp_id()]))
@@ -189,7 +193,13 @@ fn request(installation: &Installation) -> Object {
             .schema_type(Type::String)
             .description(Some(about.to_owned()))
     };
-    let shared = ["from", "callback_url", "customer_reference", "api_token"];
+    let shared = [
+        "from",
+        "unicode",
+        "callback_url",
+        "customer_reference",
+        "api_token",
+    ];
     let shared = FIELDS.iter().filter(|field| shared.contains(&field.name));
     let object = ObjectBuilder::new().description(Some("A code to send to one phone."));
     let object = shared.fold(object, |object, field| {
