@@ -12,14 +12,38 @@ const MINUTE_MS: i64 = 60 * SECOND_MS;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
+/// A value or a reference to one, because templates pass references.
+pub trait Given<T> {
+    /// Returns the value.
+    fn given(self) -> T;
+}
+
+impl<T: Copy> Given<T> for T {
+    fn given(self) -> T {
+        self
+    }
+}
+
+impl<T: Copy> Given<T> for &T {
+    fn given(self) -> T {
+        *self
+    }
+}
+
+impl<T: Copy> Given<T> for &&T {
+    fn given(self) -> T {
+        **self
+    }
+}
+
 /// Returns a number with a comma after each three digits: `12,345`.
-pub fn count(number: u64) -> String {
-    grouped(&number.to_string())
+pub fn count(number: impl Given<u64>) -> String {
+    grouped(&number.given().to_string())
 }
 
 /// Returns an amount in naira with at least two decimals: `₦12,345.50`.
-pub fn naira(amount: Money) -> String {
-    let text = amount.to_string();
+pub fn naira(amount: impl Given<Money>) -> String {
+    let text = amount.given().to_string();
     let (sign, digits) = match text.strip_prefix('-') {
         Some(digits) => ("−", digits),
         None => ("", text.as_str()),
@@ -30,14 +54,11 @@ pub fn naira(amount: Money) -> String {
 
 /// Returns a share in percent with one decimal: `97.3 %`. A share of nothing is a dash.
 ///
-/// A share is cut and not rounded, so only a whole is `100 %`.
+/// A share is cut and not rounded, so only a whole is `100.0 %`.
 pub fn percent(part: u64, whole: u64) -> String {
-    let Some(per_mille) = part.saturating_mul(1000).checked_div(whole) else {
-        return "–".to_owned();
-    };
-    match (per_mille / 10, per_mille % 10) {
-        (percent, 0) => format!("{percent} %"),
-        (percent, tenth) => format!("{percent}.{tenth} %"),
+    match part.saturating_mul(1000).checked_div(whole) {
+        Some(per_mille) => format!("{}.{} %", per_mille / 10, per_mille % 10),
+        None => "–".to_owned(),
     }
 }
 
@@ -57,15 +78,16 @@ pub fn short(number: i64) -> String {
 }
 
 /// Returns a time in Lagos: `29 Nov 2026, 16:06:42`.
-pub fn time(at_ms: i64) -> String {
+pub fn time(at_ms: impl Given<i64>) -> String {
+    let at_ms = at_ms.given();
     let time = lagos_time(at_ms);
     let clock = time.get(11..).unwrap_or_default();
     format!("{}, {clock}", date(at_ms))
 }
 
 /// Returns a day in Lagos: `29 Nov 2026`.
-pub fn date(at_ms: i64) -> String {
-    let time = lagos_time(at_ms);
+pub fn date(at_ms: impl Given<i64>) -> String {
+    let time = lagos_time(at_ms.given());
     let part = |range| time.get(range).unwrap_or_default();
     let month = part(5..7).parse().unwrap_or(1_usize);
     let month = MONTHS.get(month.wrapping_sub(1)).unwrap_or(&"");
@@ -74,13 +96,14 @@ pub fn date(at_ms: i64) -> String {
 }
 
 /// Returns a time for the attribute `datetime`: `2026-11-29T16:06:42+01:00`.
-pub fn machine_time(at_ms: i64) -> String {
-    format!("{}+01:00", lagos_time(at_ms).replace(' ', "T"))
+pub fn machine_time(at_ms: impl Given<i64>) -> String {
+    format!("{}+01:00", lagos_time(at_ms.given()).replace(' ', "T"))
 }
 
 /// Returns the age of an event: `now`, `12 s ago`, `5 min ago`, `3 h ago`, and its day after that.
-pub fn ago(now_ms: i64, at_ms: i64) -> String {
-    match now_ms - at_ms {
+pub fn ago(now_ms: impl Given<i64>, at_ms: impl Given<i64>) -> String {
+    let at_ms = at_ms.given();
+    match now_ms.given() - at_ms {
         age if age < SECOND_MS => "now".to_owned(),
         age if age < DAY_MS => format!("{} ago", duration(age)),
         _ => date(at_ms),
@@ -151,10 +174,10 @@ mod tests {
     fn only_a_whole_is_100_percent() {
         let cases = [
             (0, 0, "–"),
-            (0, 7, "0 %"),
+            (0, 7, "0.0 %"),
             (1, 3, "33.3 %"),
             (9999, 10_000, "99.9 %"),
-            (5, 5, "100 %"),
+            (5, 5, "100.0 %"),
         ];
         for (part, whole, text) in cases {
             assert_eq!(percent(part, whole), text);

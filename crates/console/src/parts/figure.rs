@@ -48,6 +48,12 @@ impl Figure {
         Self { href, ..self }
     }
 
+    /// Returns the value before its decimals, and the decimals, which are shown smaller.
+    fn split(&self) -> (&str, &str) {
+        let point = self.value.rfind('.').unwrap_or(self.value.len());
+        self.value.split_at(point)
+    }
+
     /// Marks the figure whose chart is shown.
     #[must_use]
     pub fn current(self, is_current: bool) -> Self {

@@ -3,9 +3,11 @@
 use crate::chart::{Chart, Data, Form, Series};
 use crate::figures;
 use crate::parts::{Badge, Choice, Confirm, Empty, Field, Figure, Kind, Pager, Share, Tabs, Tone};
-use crate::screens::{Confirmation, Failure};
+use crate::screens::{Confirmation, Failure, PlainForm};
 use crate::{Notice, Role, Section, Shell, Theme, html};
 use domain::{Environment, Money};
+
+mod overview;
 
 /// 29 November 2026 in Lagos.
 pub(super) const NOW_MS: i64 = 1_795_968_402_000;
@@ -23,6 +25,24 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
         ("confirmation", html(&confirmation())),
         ("failure", html(&failure())),
         ("hostile", html(&hostile())),
+        ("sign-in", html(&sign_in())),
+        ("sign-in-code", html(&themed(PlainForm::second_factor()))),
+        ("set-up", html(&themed(PlainForm::set_up("", "")))),
+        (
+            "invitation",
+            html(&themed(PlainForm::invitation(
+                "Kano Fresh Foods",
+                "/invitation",
+            ))),
+        ),
+        (
+            "new-password",
+            html(&themed(PlainForm::new_password("/reset"))),
+        ),
+        ("overview", html(&overview::filled(Role::Owner))),
+        ("overview-viewer", html(&overview::filled(Role::Viewer))),
+        ("overview-empty", html(&overview::empty())),
+        ("overview-sandbox", html(&overview::sandbox())),
     ]
 }
 
@@ -65,6 +85,22 @@ fn confirmation() -> Confirmation {
         action: "Send now".to_owned(),
         back: "/console/send".to_owned(),
         is_dangerous: false,
+    }
+}
+
+fn themed(screen: PlainForm) -> PlainForm {
+    PlainForm {
+        theme: theme(),
+        csrf_token: "4nT0kEn".to_owned(),
+        ..screen
+    }
+}
+
+fn sign_in() -> PlainForm {
+    let notice = Notice::refused("The e-mail address or the password is wrong. Try again.");
+    PlainForm {
+        notices: vec![notice],
+        ..themed(PlainForm::sign_in("amina@kanofresh.example"))
     }
 }
 
