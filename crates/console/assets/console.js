@@ -34,6 +34,10 @@
     setTimeout(() => { button.textContent = name; }, 2000);
   });
 
+  document.addEventListener("click", (event) => {
+    if (closest(event, "[data-print]")) print();
+  });
+
   // A filter applies as soon as it changes. Without script its form has a button.
   document.addEventListener("change", (event) => {
     const form = closest(event, "form[data-submit]");

@@ -8,6 +8,7 @@ use crate::{Notice, Role, Section, Shell, Theme, html};
 use domain::{Environment, Money};
 
 mod overview;
+mod traffic;
 
 /// 29 November 2026 in Lagos.
 pub(super) const NOW_MS: i64 = 1_795_968_402_000;
@@ -17,7 +18,7 @@ pub(super) const HOSTILE: &str = "\"'><script>alert(1)</script><img src=x onerro
 
 /// Returns all screens by name. The name is a file of the gallery.
 pub(super) fn all() -> Vec<(&'static str, String)> {
-    vec![
+    let mut all = vec![
         (
             "parts",
             html(&Gallery::new(shell("Parts", Section::Overview))),
@@ -43,7 +44,9 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
         ("overview-viewer", html(&overview::filled(Role::Viewer))),
         ("overview-empty", html(&overview::empty())),
         ("overview-sandbox", html(&overview::sandbox())),
-    ]
+    ];
+    all.extend(traffic::all());
+    all
 }
 
 pub(super) fn shell(title: &str, section: Section) -> Shell {
