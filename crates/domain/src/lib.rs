@@ -13,6 +13,7 @@ mod daily_limit;
 mod delivery;
 mod draft;
 mod gateway;
+mod hex;
 pub mod idempotency;
 mod ids;
 mod leg;
@@ -40,6 +41,7 @@ pub mod token;
 pub mod token_guesses;
 mod transactional;
 mod truncate;
+pub mod user;
 pub mod velocity;
 mod wallet;
 

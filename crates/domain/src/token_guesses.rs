@@ -48,8 +48,9 @@ impl Guesses {
     }
 }
 
-/// Returns the /64 network of an IPv6 address, because its owner controls all of it.
-fn counted_as(client: IpAddr) -> IpAddr {
+/// Returns the address by which a client is counted: the /64 network of an IPv6 address, because its
+/// owner controls all of it.
+pub(crate) fn counted_as(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() >> 64 << 64).into(),
         v4 @ IpAddr::V4(_) => v4,

@@ -35,6 +35,8 @@ use crate::dispatch::report::ReportSink;
 use crate::error::StartError;
 use crate::notify::Callbacks;
 use crate::operators::{Actor, Operations};
+use crate::sessions::Sessions;
+use crate::sessions::hashing::Hashing;
 use crate::settings::{CarrierSettings, Settings};
 use crate::settle;
 use admission::Stages;
@@ -130,6 +132,7 @@ impl Engine {
                 carriers: carriers(settings.carriers),
                 limits: settings.limits,
                 retention: settings.retention,
+                sessions: settings.sessions,
             }),
             message_ids: random::MessageIds::new(&system.random),
             otp_key: store.otps().server_key(system.random.bytes()).await?,
@@ -168,6 +171,7 @@ impl Engine {
                 guards,
                 keys: KeysInUse::default(),
                 queue,
+                hashing: Arc::new(Hashing::new()),
                 is_open: AtomicBool::new(true),
             }),
             callbacks,
@@ -190,6 +194,14 @@ impl Engine {
     /// Returns the operations for an operator, on the database of this engine.
     pub fn operate(&self, actor: Actor) -> Operations {
         Operations::new(self.stages.context.store.clone(), actor)
+    }
+
+    /// Returns the sessions of the console.
+    pub fn sessions(&self) -> Sessions {
+        Sessions::new(
+            Arc::clone(&self.stages.context),
+            Arc::clone(&self.stages.hashing),
+        )
     }
 
     /// Returns `true` if sends are accepted: no shutdown has begun, and the heartbeat of this node
@@ -225,6 +237,7 @@ impl Engine {
             carriers,
             limits: settings.limits,
             retention: settings.retention,
+            sessions: settings.sessions,
         });
         self.stages
             .callers

@@ -9,8 +9,9 @@
 //! | `notify` | callbacks are posted to the customers' URLs |
 //!
 //! Beside the stages, `cluster` shares work with other nodes, `background` runs periodic tasks,
-//! `queries` finds messages and recipients, and `operators` implements the commands. `context` holds
-//! the store, the clock and the other values that the stages share. `engine` starts all modules.
+//! `queries` finds messages and recipients, `operators` implements the commands, and `sessions` the
+//! sign-in to the console. `context` holds the store, the clock and the other values that the stages
+//! share. `engine` starts all modules.
 //!
 //! This crate knows neither the HTTP API nor SQL. Time, randomness and connections come from the
 //! [`System`] that its user passes in.
@@ -26,6 +27,7 @@ mod error;
 mod notify;
 pub mod operators;
 mod queries;
+mod sessions;
 mod settings;
 mod settle;
 
@@ -47,8 +49,11 @@ pub use error::{Error, StartError};
 pub use queries::{
     Event, EventKind, ListPage, Message, RecipientState, Timeline, Usage, WalletEntry,
 };
+pub use sessions::{
+    Client, LinkFields, OpenLink, SecondFactor, SessionError, Sessions, SignedIn, Visit, session_id,
+};
 pub use settings::{
     BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,
     Settings,
 };
-pub use store::StoredAnswer;
+pub use store::{SessionInfo, StoredAnswer};

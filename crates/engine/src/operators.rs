@@ -13,6 +13,7 @@ mod error;
 mod page;
 mod senders;
 mod tokens;
+mod users;
 mod velocity;
 mod wallets;
 
@@ -26,9 +27,11 @@ pub use error::OperationError;
 pub use page::{Page, PageRequest};
 pub use senders::Senders;
 pub use store::{
-    AuditEntry, CallbackSecret, PausedBlock, RegisteredSender, TokenInfo, Verification as Checked,
+    AuditEntry, CallbackSecret, Invitation, Member, Membership, PausedBlock, RegisteredSender,
+    TokenInfo, User, Verification as Checked,
 };
 pub use tokens::Tokens;
+pub use users::{LinkText, Users};
 pub use velocity::Velocity;
 pub use wallets::{Credit, Wallets};
 
@@ -92,6 +95,12 @@ impl Operations {
     pub fn velocity(&self) -> Velocity {
         let Self { store, actor } = self.clone();
         Velocity { store, actor }
+    }
+
+    /// Users of the console: create, list, invite, roles, reset, disable.
+    pub fn users(&self) -> Users {
+        let Self { store, actor } = self.clone();
+        Users { store, actor }
     }
 
     /// The audit list: list.

@@ -1,5 +1,6 @@
 //! The settings of an operator, in the form that the engine uses.
 
+use domain::user::session::SessionLimits;
 use std::fmt;
 use std::time::Duration;
 use tokio_rustls::rustls::pki_types::CertificateDer;
@@ -19,6 +20,8 @@ pub struct Settings {
     pub retention: Retention,
     /// The content rules and velocity limits.
     pub guards: GuardSettings,
+    /// The limits of sessions of the console.
+    pub sessions: SessionLimits,
 }
 
 /// The content rules and velocity limits.

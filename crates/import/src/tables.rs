@@ -1,5 +1,7 @@
 //! The tables that an import moves.
 
+mod users;
+
 use super::table::ColumnType::{Bool, Bytes, Int, Text};
 use super::table::{Bucketed, Table};
 
@@ -7,7 +9,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 22] = [
+pub(super) const TABLES: [Table; 26] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -75,6 +77,10 @@ pub(super) const TABLES: [Table; 22] = [
         ],
         chunk: CHUNK,
     },
+    users::USERS,
+    users::MEMBERSHIPS,
+    users::SESSIONS,
+    users::ONE_TIME_LINKS,
     Table {
         name: "audit",
         bucketed: Bucketed::No,

@@ -21,6 +21,7 @@ mod serve;
 mod signals;
 mod smsc;
 mod token;
+mod user;
 mod velocity;
 mod verify;
 mod wallet;
@@ -98,6 +99,9 @@ enum Command {
     /// API tokens: create, list, revoke
     #[command(subcommand)]
     Token(token::Token),
+    /// Users of the console: create, list, invite, reset, disable
+    #[command(subcommand)]
+    User(user::User),
     /// Sender IDs: register, approve, reject, suspend, list
     #[command(subcommand, name = "sender-id")]
     SenderId(sender_id::SenderId),
@@ -219,6 +223,7 @@ fn execute(command: Command, context: &Context) -> Result<Answer, Failure> {
             Command::Restore(restore) => restore.run(context).await,
             Command::Account(command) => command.run(context).await,
             Command::Token(command) => command.run(context).await,
+            Command::User(command) => command.run(context).await,
             Command::SenderId(command) => command.run(context).await,
             Command::Wallet(command) => command.run(context).await,
             Command::Callback(command) => command.run(context).await,

@@ -7,6 +7,7 @@
 mod access;
 mod callbacks;
 mod carrier;
+mod console;
 mod content;
 mod database;
 mod defaults;
@@ -15,6 +16,7 @@ mod gateway;
 mod http;
 mod limits;
 pub(crate) mod log;
+mod public_url;
 pub mod restart;
 mod retention;
 mod sandbox;
@@ -27,18 +29,21 @@ mod value;
 mod variables;
 mod velocity;
 
+pub use console::Console;
 pub use database::Database;
 pub use defaults::DEFAULT;
 pub use fault::{ConfigFault, Origin};
 pub use http::{Http, Metrics};
 pub use limits::LimitsSection;
 pub use log::{Log, LogFormat};
+pub use public_url::PublicUrl;
 pub use secret::Secret;
 pub use tls::Tls;
 pub(crate) use value::duration;
 pub(crate) use variables::ours as our_variables;
 
 use ::database::Target;
+use domain::user::secret::Secret as LinkSecret;
 use domain::{CarrierRules, CodeWords, GatewayRules, NumberPlan, Prohibited, Rulebook};
 use fault::Faults;
 use section::Section;
@@ -69,6 +74,8 @@ pub struct Config {
     pub retention: engine::Retention,
     /// The limits of messages to one number and to one block of numbers.
     pub velocity: domain::velocity::VelocityLimits,
+    /// The web console.
+    pub console: Console,
     /// The form and level of the log.
     pub log: Log,
     /// The SMSC accounts.
@@ -174,7 +181,31 @@ impl Config {
                 velocity: self.velocity,
             },
             retention: self.retention,
+            sessions: self.console.sessions,
         }
+    }
+
+    /// Returns the address at which browsers reach the service.
+    pub fn browser_origin(&self) -> String {
+        if let Some(public) = &self.http.public_url {
+            return public.origin().to_owned();
+        }
+        let scheme = if self.http.tls.is_some() {
+            "https"
+        } else {
+            "http"
+        };
+        let listen = self.http.listen;
+        if listen.ip().is_unspecified() {
+            format!("{scheme}://localhost:{}", listen.port())
+        } else {
+            format!("{scheme}://{listen}")
+        }
+    }
+
+    /// Returns the address of a one-time link.
+    pub fn link(&self, secret: &LinkSecret) -> String {
+        format!("{}/links/{}", self.browser_origin(), secret.text())
     }
 
     fn from_tree(table: tree::Table, unknown: &[String], faults: &Faults) -> Self {
@@ -218,6 +249,7 @@ impl Config {
             callbacks,
             retention,
             velocity,
+            console: console::read(root.section("console")),
             log: Log::read(root.section("log")),
             code_words,
             prohibited,

@@ -26,6 +26,11 @@ use crate::schema::SCHEMA;
 use crate::upkeep::Upkeep;
 use crate::upkeep::retention::Retention;
 use crate::upkeep::sweep::Sweep;
+use crate::users::Users;
+use crate::users::failures::SignInFailures;
+use crate::users::links::OneTimeLinks;
+use crate::users::members::Members;
+use crate::users::sessions::Sessions;
 use crate::wallets::Wallets;
 use database::{Db, Error, Result, Target, make_file, prepare_directory, query};
 use domain::{AccountId, Bucket};
@@ -260,6 +265,31 @@ impl Store {
     /// Returns the settings that all nodes share.
     pub fn settings(&self) -> Settings<'_> {
         Settings { db: &self.db }
+    }
+
+    /// Returns the users of the console.
+    pub fn users(&self) -> Users<'_> {
+        Users { db: &self.db }
+    }
+
+    /// Returns the memberships of users.
+    pub fn members(&self) -> Members<'_> {
+        Members { db: &self.db }
+    }
+
+    /// Returns the sessions of users.
+    pub fn sessions(&self) -> Sessions<'_> {
+        Sessions { db: &self.db }
+    }
+
+    /// Returns the one-time links.
+    pub fn one_time_links(&self) -> OneTimeLinks<'_> {
+        OneTimeLinks { db: &self.db }
+    }
+
+    /// Returns the failed sign-ins.
+    pub fn sign_in_failures(&self) -> SignInFailures<'_> {
+        SignInFailures { db: &self.db }
     }
 
     /// Returns the nodes that share the database.

@@ -43,6 +43,7 @@ mod contract {
     mod spread;
     mod storm;
     mod sweeps;
+    mod users;
     mod vacuum;
     mod velocity;
     mod verification;

@@ -3,13 +3,14 @@
 //!
 //! During a rotation both secrets sign, so that the receiver may change over at any time.
 
+use crate::hex::hex;
 use crate::ids::MessageId;
 use crate::number::recipient::Recipient;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
-use std::fmt::{self, Write};
+use std::fmt;
 use std::ops::RangeInclusive;
 
 const PREFIX: &str = "whsec_";
@@ -116,15 +117,6 @@ pub fn sign(
 fn id(message: MessageId, recipient: Recipient) -> String {
     let named = format!("{message} {recipient}");
     format!("msg_{}", hex(&Sha256::digest(named)[..16]))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 #[cfg(test)]

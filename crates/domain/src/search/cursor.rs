@@ -49,6 +49,8 @@ pub enum List {
     PausedBlocks = 15,
     /// Changes by operators.
     Audit = 16,
+    /// Users of the console.
+    Users = 17,
 }
 
 /// The start of the next page of a list, as an opaque text.

@@ -180,6 +180,7 @@ mod tests {
             carriers: Vec::new(),
             limits: Limits::default(),
             retention: Retention::default(),
+            sessions: domain::user::session::SessionLimits::default(),
         })
     }
 

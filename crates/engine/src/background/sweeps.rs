@@ -33,7 +33,8 @@ const LOOK_AGAIN_MS: i64 = 20_000;
 const GATHER_INTERVAL: Duration = Duration::from_secs(1);
 /// Period of VACUUM for the queue tables, so that freed space is reused.
 const VACUUM_INTERVAL: Duration = Duration::from_millis(500);
-/// Period of the removal of old callback attempts, and their retention.
+/// Period of the removal of old callback attempts, and their retention. Ended sessions and links of
+/// the console are removed with them.
 const FORGET_INTERVAL: Duration = Duration::from_hours(1);
 const ATTEMPTS_MS: i64 = 14 * 86_400_000;
 /// Period of the search for batches of carriers that are no longer configured.
@@ -72,7 +73,7 @@ fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {
         ),
         every(
             FORGET_INTERVAL,
-            Outage::of("old callback attempts cannot be removed"),
+            Outage::of("old callback attempts and sessions cannot be removed"),
             context,
             |context| async move { forget_all(&context).await },
         ),
@@ -252,6 +253,8 @@ async fn forget_all(context: &Arc<Context>) -> database::Result<()> {
     for bucket in context.my_buckets() {
         while context.store.attempts().forget(bucket, before_ms).await? {}
     }
+    let now_ms = context.clock.now_ms();
+    while context.store.users().remove_ended(now_ms).await? {}
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 use crate::context::carrier::Carrier;
 use crate::context::plan::Plan;
 use crate::settings::{Limits, Retention};
+use domain::user::session::SessionLimits;
 use std::sync::Arc;
 
 /// A snapshot of the configuration.
@@ -13,6 +14,7 @@ pub(crate) struct Live {
     pub(crate) carriers: Vec<Arc<Carrier>>,
     pub(crate) limits: Limits,
     pub(crate) retention: Retention,
+    pub(crate) sessions: SessionLimits,
 }
 
 impl Live {

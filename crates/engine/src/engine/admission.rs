@@ -16,6 +16,7 @@ use crate::admit::sandbox as simulated;
 use crate::context::Context;
 use crate::context::live::Live;
 use crate::error::{Error, within};
+use crate::sessions::hashing::Hashing;
 use domain::idempotency::{self, Decision, IdempotencyKey, RequestFingerprint};
 use domain::rate::{Rate, RateKey, RateKind};
 use domain::{Customer, Draft, Environment, Purse, Refusal, Spending};
@@ -65,6 +66,7 @@ pub(super) struct Stages {
     pub(super) guards: Guards,
     pub(super) keys: KeysInUse,
     pub(super) queue: AcceptQueue,
+    pub(super) hashing: Arc<Hashing>,
     pub(super) is_open: AtomicBool,
 }
 

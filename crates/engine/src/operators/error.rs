@@ -107,6 +107,33 @@ pub enum OperationError {
         /// The component of the other credit.
         component: &'static str,
     },
+    /// The user does not exist.
+    #[error("there is no user `{0}`: see `ogene user list`")]
+    NoUser(String),
+    /// Another user has the address.
+    #[error("there is a user `{0}` already: `ogene user invite` adds a role in another account")]
+    UserExists(String),
+    /// The user is a member already.
+    #[error("`{0}` has a role there already: change the role, or remove it first")]
+    MemberExists(String),
+    /// The user is not a member.
+    #[error("the user has no role there")]
+    NoMember,
+    /// The role belongs to the other kind of users.
+    #[error(
+        "a user of an account is owner, developer or viewer, and only one without account is operator"
+    )]
+    Role,
+    /// The member is the last of a role that somebody must have.
+    #[error(
+        "the last owner of an account and the last operator stay: give somebody else the role first"
+    )]
+    LastOwner,
+    /// The account has the maximum number of members and open invitations.
+    #[error(
+        "there are {0} users and open invitations already, as many as there may be: remove one first"
+    )]
+    ManyMembers(usize),
     /// The system returned no random bytes.
     #[error("the system gave no random bytes; try again")]
     NoRandomBytes,

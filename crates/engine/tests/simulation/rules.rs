@@ -57,6 +57,7 @@ pub(crate) fn settings(state: &mut State) -> Settings {
         },
         guards: GuardSettings::default(),
         retention: Retention::default(),
+        sessions: domain::user::session::SessionLimits::default(),
     }
 }
 

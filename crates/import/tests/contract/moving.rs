@@ -3,6 +3,9 @@
 use database::Target;
 use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::token::TokenTerms;
+use domain::user::UserId;
+use domain::user::link::LinkPurpose;
+use domain::user::role::Role;
 use domain::{
     AccountId, Component, DeliveryStatus, Gateway, Recipient, SenderId, SenderStatus, Text,
 };
@@ -10,19 +13,20 @@ use import::{ImportError, ImportStep, Imported, Watch, import};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use store::{
-    Accepted, CallbackSecret, CarrierReport, Claim, Expiry, NewMessage, Progress, Receipt,
-    Standing, Store, TokenInfo,
+    Accepted, CallbackSecret, CarrierReport, Claim, Edit, Expiry, Invited, Link, NewMessage,
+    NewSession, NewUser, Progress, Receipt, Standing, Store, TokenInfo,
 };
 use storekit::{
     CARRIER, DAY, Fate, Kit, NOW, Sending, URL, backup_planner, by, claim, delivered, naira,
     number, receipt, report, sending, silence, taken, undelivered,
 };
 
-/// Tables that are not moved: short-lived rows, rows of the node itself, and rows that are made
+/// Tables that are not moved: rows that live a day at most, rows of the node itself, and rows that are made
 /// anew.
-const NOT_MOVED: [&str; 6] = [
+const NOT_MOVED: [&str; 7] = [
     "recent_sends",
     "rates",
+    "sign_in_failures",
     "marks",
     "nodes",
     "binds",
@@ -47,6 +51,7 @@ async fn source() -> Source {
         accounts.push(id);
     }
     customers(&kit, &accounts).await;
+    users(&kit, accounts[0]).await;
     let mut messages = Vec::new();
     for (index, fate) in Fate::ALL.into_iter().cycle().take(40).enumerate() {
         let at_ms = NOW - i64::try_from(index).unwrap() * DAY / 10;
@@ -104,6 +109,55 @@ async fn source() -> Source {
         messages,
         parked,
     }
+}
+
+/// A user with a second factor, a session, and an open invitation.
+async fn users(kit: &Kit, account: AccountId) {
+    let user = NewUser {
+        id: UserId(7),
+        email: "ada@example.ng".to_owned(),
+        name: "Ada".to_owned(),
+        password: Some("hash".to_owned()),
+    };
+    let (store, owner) = (&kit.store, Role::Owner);
+    let created = store.users().create(user, Some(account), owner, by(NOW));
+    assert!(created.await.unwrap());
+    for edit in [
+        Edit::NewSecondFactor(vec![1; 20]),
+        Edit::ConfirmSecondFactor(9, vec!["one".to_owned(), "two".to_owned()]),
+    ] {
+        let edited = store.users().edit(UserId(7), edit, None, by(NOW));
+        assert!(edited.await.unwrap());
+    }
+    let session = NewSession {
+        hash: hash(1),
+        is_signed_in: true,
+        expires_at_ms: NOW + DAY,
+        client: "203.0.113.9".to_owned(),
+        agent: "Firefox on Linux".to_owned(),
+    };
+    let added = store
+        .sessions()
+        .add(UserId(7), Some(account), session, by(NOW));
+    added.await.unwrap();
+    let invited = NewUser {
+        id: UserId(8),
+        email: "uche@example.ng".to_owned(),
+        name: String::new(),
+        password: None,
+    };
+    let link = Link {
+        hash: hash(2),
+        purpose: LinkPurpose::Invitation,
+        user: None,
+        account: Some(account),
+        role: Some(Role::Viewer),
+        created_at_ms: NOW,
+        expires_at_ms: NOW + DAY,
+        used_at_ms: None,
+    };
+    let invited = store.one_time_links().invite(invited, link, 9, by(NOW));
+    assert_eq!(invited.await.unwrap(), Invited::Yes(UserId(8)));
 }
 
 /// The times and addresses at which a token is valid.

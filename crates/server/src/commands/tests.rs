@@ -104,6 +104,29 @@ fn every_command_of_the_design_is_understood() {
 }
 
 #[test]
+fn every_command_on_users_is_understood() {
+    for line in [
+        "ogene user create --email ada@example.ng --name Ada --operator",
+        "ogene user create --email ada@example.ng --name Ada --account 7 --role owner",
+        "ogene user list --limit 5",
+        "ogene user show --email ada@example.ng",
+        "ogene user invite --email ada@example.ng --account 7 --role viewer",
+        "ogene user invite --email ada@example.ng --operator",
+        "ogene user set-role --email ada@example.ng --account 7 --role developer",
+        "ogene user remove --email ada@example.ng --account 7",
+        "ogene user remove --email ada@example.ng --operator",
+        "ogene user reset --email ada@example.ng",
+        "ogene user remove-second-factor --email ada@example.ng",
+        "ogene user disable --email ada@example.ng",
+        "ogene user enable --email ada@example.ng",
+    ] {
+        if let Err(error) = parse(line) {
+            panic!("{line}: {error}");
+        }
+    }
+}
+
+#[test]
 fn file_and_json_stand_before_or_after_the_command() {
     for line in [
         "ogene --config o.toml --json account list",
@@ -135,6 +158,11 @@ fn what_cannot_be_meant_is_refused() {
         "ogene token create --account 7 --name x --expires-at 31.01.2027",
         "ogene token create --account 7 --name x --allow example.ng",
         "ogene token create --account 7 --name x --allow 203.0.113.9/24",
+        "ogene user create --email ada@example.ng --name Ada",
+        "ogene user create --email ada@example.ng --name Ada --account 7",
+        "ogene user create --email ada@example.ng --name Ada --account 7 --role operator",
+        "ogene user invite --email ada@example.ng --account 7 --role owner --operator",
+        "ogene user remove --email ada@example.ng",
         "ogene sender-id reject --account 7 --sender-id Ada",
         "ogene smsc --mix delivrd",
         "ogene callback replay",
@@ -168,7 +196,7 @@ enum Audited {
 }
 
 /// Every command. A new one is added here with its relation to the audit.
-const AUDITED: [(&str, Audited); 44] = [
+const AUDITED: [(&str, Audited); 54] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -187,6 +215,16 @@ const AUDITED: [(&str, Audited); 44] = [
     ("token.create", Audited::Entry),
     ("token.list", Audited::Nothing),
     ("token.revoke", Audited::Entry),
+    ("user.create", Audited::Entry),
+    ("user.list", Audited::Nothing),
+    ("user.show", Audited::Nothing),
+    ("user.invite", Audited::Entry),
+    ("user.set-role", Audited::Entry),
+    ("user.remove", Audited::Entry),
+    ("user.reset", Audited::Entry),
+    ("user.remove-second-factor", Audited::Entry),
+    ("user.disable", Audited::Entry),
+    ("user.enable", Audited::Entry),
     ("sender-id.register", Audited::Entry),
     ("sender-id.approve", Audited::Entry),
     ("sender-id.reject", Audited::Entry),

@@ -1,6 +1,7 @@
 //! `[http]`: addresses, TLS and limits of connections.
 
 use super::carrier::as_usize;
+use super::public_url::PublicUrl;
 use super::section::Section;
 use super::tls::Tls;
 use crate::http::{Codes, ConnectionLimits};
@@ -34,6 +35,8 @@ pub struct Http {
     pub metrics: Metrics,
     /// The certificate and key, if the API is served over TLS.
     pub tls: Option<Tls>,
+    /// The address at which browsers reach the service, if it differs from `listen`.
+    pub public_url: Option<PublicUrl>,
     /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<AddressRange>,
     /// The form of codes.
@@ -51,6 +54,7 @@ impl Http {
             listen: section.require("listen").unwrap_or(anywhere),
             metrics: metrics(&mut section),
             tls: section.has("tls").then(|| https(&mut section)).flatten(),
+            public_url: section.get("public_url"),
             trusted_proxies: section.get("trusted_proxies").unwrap_or_default(),
             code_prefix: codes(&mut section),
             connections: ConnectionLimits {

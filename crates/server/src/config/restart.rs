@@ -1,6 +1,7 @@
 //! The keys of a configuration that only a start can change.
 
 use super::Config;
+use super::console::Console;
 use super::database::Database;
 use super::http::Http;
 use super::limits::LimitsSection;
@@ -31,6 +32,10 @@ pub fn keep(config: &mut Config, running: &Config) -> Vec<&'static str> {
         callbacks,
         retention,
         velocity: _,
+        console: Console {
+            enabled,
+            sessions: _,
+        },
         log,
         carriers: _,
         carrier_rules: _,
@@ -59,6 +64,7 @@ pub fn keep(config: &mut Config, running: &Config) -> Vec<&'static str> {
         // The minimum retention depends on how long callbacks are retried.
         kept.keep("retention", retention, &running.retention);
     }
+    kept.keep("console.enabled", enabled, &running.console.enabled);
     kept.keep("callbacks", callbacks, &running.callbacks);
     kept.keep("log", log, &running.log);
     kept.0
@@ -69,6 +75,7 @@ fn keep_http(kept: &mut Kept, http: &mut Http, running: &Http) {
         listen,
         metrics,
         tls,
+        public_url,
         trusted_proxies: _,
         code_prefix,
         connections: ConnectionLimits { max, idle_timeout },
@@ -76,6 +83,7 @@ fn keep_http(kept: &mut Kept, http: &mut Http, running: &Http) {
     } = http;
     kept.keep("http.listen", listen, &running.listen);
     kept.keep("http.metrics_listen", metrics, &running.metrics);
+    kept.keep("http.public_url", public_url, &running.public_url);
     kept.keep("http.code_prefix", code_prefix, &running.code_prefix);
     // A reload accepts another certificate. It cannot switch TLS on or off.
     if tls.is_some() != running.tls.is_some() {

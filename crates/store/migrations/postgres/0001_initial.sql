@@ -85,6 +85,73 @@ create table rates (
     primary key (account_id, sandbox, kind)
 );
 
+-- Users
+
+-- The people who sign in to the console. `email` is in lower case. A user without `password`, an argon2id hash, sets one
+-- over a one-time link. `totp_step` is the last step of the second factor that was used; it is null until the user has
+-- confirmed `totp_secret`. `recovery_codes` lists hashes with commas between them.
+create table users (
+    user_id bigint not null primary key,
+    email text not null unique,
+    name text not null,
+    status text not null,
+    password text,
+    totp_secret bytea,
+    totp_step bigint,
+    recovery_codes text not null default '',
+    created_at_ms bigint not null
+);
+
+-- The roles of users in accounts. `account_id` is 0 for an operator.
+create table memberships (
+    user_id bigint not null references users (user_id),
+    account_id bigint not null,
+    role text not null,
+    created_at_ms bigint not null,
+    primary key (user_id, account_id)
+);
+create index memberships_by_account on memberships (account_id, user_id);
+
+-- The sessions of users, by the hash of their secret. `account_id` is the account whose pages a session shows, or 0. A
+-- session is not `signed_in` while the second factor is missing. An ended session has no row.
+create table sessions (
+    session_hash bytea not null primary key,
+    user_id bigint not null references users (user_id),
+    account_id bigint not null,
+    signed_in boolean not null,
+    created_at_ms bigint not null,
+    seen_at_ms bigint not null,
+    expires_at_ms bigint not null,
+    client text not null,
+    agent text not null
+);
+create index sessions_by_user on sessions (user_id, seen_at_ms);
+create index sessions_by_end on sessions (expires_at_ms);
+
+-- The links that are good once, by the hash of their secret. A set-up link has no user. `role` is null unless the link
+-- makes a member.
+create table one_time_links (
+    link_hash bytea not null primary key,
+    purpose text not null,
+    user_id bigint references users (user_id),
+    account_id bigint not null,
+    role text,
+    created_at_ms bigint not null,
+    expires_at_ms bigint not null,
+    used_at_ms bigint
+);
+create index one_time_links_by_user on one_time_links (user_id, purpose);
+create index one_time_links_by_account on one_time_links (account_id, purpose, created_at_ms);
+create index one_time_links_by_end on one_time_links (expires_at_ms);
+
+-- The failed sign-ins by user, whether it exists or not, and by address. An attempt counts until it succeeds.
+create table sign_in_failures (
+    subject text not null primary key,
+    failures bigint not null,
+    last_at_ms bigint not null
+);
+create index sign_in_failures_by_time on sign_in_failures (last_at_ms);
+
 -- Wallets
 
 -- The six balances of an account. `spent_today` is the sum of charges on `spent_day`, in days of Lagos since 1970.

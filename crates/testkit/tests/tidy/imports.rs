@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// The parts of the engine. A file imports its own part and earlier ones.
-const ENGINE_PARTS: [&str; 13] = [
+const ENGINE_PARTS: [&str; 14] = [
     "error",
     "settings",
     "context",
@@ -20,6 +20,7 @@ const ENGINE_PARTS: [&str; 13] = [
     "cluster",
     "background",
     "operators",
+    "sessions",
     "engine",
 ];
 

@@ -1,0 +1,86 @@
+//! The hashing of passwords: on blocking threads, a bounded number at once. Each takes 19 MiB and
+//! tens of milliseconds of a processor.
+
+use super::error::{Result, SessionError};
+use domain::user::password::{self, SALT_BYTES};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+/// Maximum number of passwords that are hashed at once.
+const MAX_HASHING: usize = 2;
+/// Maximum number of passwords that are hashed or wait for it.
+const MAX_WAITING: usize = 64;
+
+/// The hashing of passwords.
+pub(crate) struct Hashing {
+    places: Semaphore,
+    permits: Semaphore,
+}
+
+impl Hashing {
+    pub(crate) fn new() -> Self {
+        Self {
+            places: Semaphore::new(MAX_WAITING),
+            permits: Semaphore::new(MAX_HASHING),
+        }
+    }
+
+    /// Returns the hash of a new password.
+    pub(super) async fn hash(&self, password: String, salt: [u8; SALT_BYTES]) -> Result<String> {
+        let hashed = self.run(move || password::hash(&password, &salt)).await?;
+        hashed.ok_or(SessionError::Busy)
+    }
+
+    /// Returns `true` if a password has the stored hash.
+    pub(super) async fn verify(&self, password: String, stored: Option<String>) -> Result<bool> {
+        let verify = move || password::verify(&password, stored.as_deref());
+        self.run(verify).await
+    }
+
+    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
+        let _place = self.places.try_acquire().map_err(|_| SessionError::Busy)?;
+        // The semaphores are never closed.
+        let _permit = self.permits.acquire().await;
+        spawn_blocking(work).await.map_err(|_| SessionError::Busy)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc::channel;
+
+    #[tokio::test]
+    async fn two_are_hashed_at_once_and_a_crowd_is_refused() {
+        let (hashing, running) = (Arc::new(Hashing::new()), Arc::new(AtomicUsize::new(0)));
+        let mut ends = Vec::new();
+        let mut tasks = Vec::new();
+        for _ in 0..MAX_WAITING {
+            let (end, ended) = channel::<()>();
+            ends.push(end);
+            let (hashing, running) = (Arc::clone(&hashing), Arc::clone(&running));
+            tasks.push(tokio::spawn(async move {
+                let work = move || {
+                    let most = running.fetch_add(1, Ordering::SeqCst) + 1;
+                    // The end of the sender ends the work.
+                    let _ = ended.recv();
+                    running.fetch_sub(1, Ordering::SeqCst);
+                    most
+                };
+                hashing.run(work).await.unwrap()
+            }));
+        }
+        while hashing.places.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        let refused = hashing.run(|| ()).await;
+        assert!(matches!(refused, Err(SessionError::Busy)));
+        drop(ends);
+        for task in tasks {
+            assert!(task.await.unwrap() <= MAX_HASHING);
+        }
+        assert!(hashing.run(|| ()).await.is_ok());
+    }
+}

@@ -1,0 +1,76 @@
+//! The tables of users of the console.
+
+use super::super::table::ColumnType::{Bool, Bytes, Int, Text};
+use super::super::table::{Bucketed, Table};
+
+const CHUNK: i64 = 2_000;
+
+/// The users.
+pub(super) const USERS: Table = Table {
+    name: "users",
+    bucketed: Bucketed::No,
+    key: 1,
+    columns: &[
+        ("user_id", Int),
+        ("email", Text),
+        ("name", Text),
+        ("status", Text),
+        ("password", Text),
+        ("totp_secret", Bytes),
+        ("totp_step", Int),
+        ("recovery_codes", Text),
+        ("created_at_ms", Int),
+    ],
+    chunk: CHUNK,
+};
+
+/// The memberships of users.
+pub(super) const MEMBERSHIPS: Table = Table {
+    name: "memberships",
+    bucketed: Bucketed::No,
+    key: 2,
+    columns: &[
+        ("user_id", Int),
+        ("account_id", Int),
+        ("role", Text),
+        ("created_at_ms", Int),
+    ],
+    chunk: CHUNK,
+};
+
+/// The sessions, so that users stay signed in.
+pub(super) const SESSIONS: Table = Table {
+    name: "sessions",
+    bucketed: Bucketed::No,
+    key: 1,
+    columns: &[
+        ("session_hash", Bytes),
+        ("user_id", Int),
+        ("account_id", Int),
+        ("signed_in", Bool),
+        ("created_at_ms", Int),
+        ("seen_at_ms", Int),
+        ("expires_at_ms", Int),
+        ("client", Text),
+        ("agent", Text),
+    ],
+    chunk: CHUNK,
+};
+
+/// The one-time links, so that invitations stay good.
+pub(super) const ONE_TIME_LINKS: Table = Table {
+    name: "one_time_links",
+    bucketed: Bucketed::No,
+    key: 1,
+    columns: &[
+        ("link_hash", Bytes),
+        ("purpose", Text),
+        ("user_id", Int),
+        ("account_id", Int),
+        ("role", Text),
+        ("created_at_ms", Int),
+        ("expires_at_ms", Int),
+        ("used_at_ms", Int),
+    ],
+    chunk: CHUNK,
+};
