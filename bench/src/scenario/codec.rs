@@ -58,5 +58,5 @@ fn write(out: &mut Vec<u8>, page: &Pdu<'_>) -> Result<()> {
 }
 
 fn refused(what: impl Debug) -> anyhow::Error {
-    anyhow!("the codec says {what:?}")
+    anyhow!("the codec failed: {what:?}")
 }

@@ -44,9 +44,7 @@ pub enum Error {
     #[error(transparent)]
     Unusable(Unusable),
     /// A setting that durability depends on could not be set.
-    #[error(
-        "the database does not keep `{setting}` at {wanted}, it says {found}: refusing to start"
-    )]
+    #[error("the database has `{setting}` at {found} in place of {wanted}: refusing to start")]
     Setting {
         /// Name of the setting.
         setting: &'static str,

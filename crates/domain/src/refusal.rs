@@ -7,7 +7,7 @@ use crate::velocity::block::Block;
 use std::fmt;
 use std::net::IpAddr;
 
-/// The reason why a request is refused. Its text tells the caller what to do. It repeats nothing of
+/// The reason why a request is refused. Its text names the next step of the caller. It repeats nothing of
 /// the request, which may have a number, a text or a token in the wrong field, because answers are
 /// logged elsewhere.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]

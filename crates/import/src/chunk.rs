@@ -6,7 +6,7 @@ use domain::{AccountId, Bucket, MessageId};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
-use store::moving::{messages_of_pages, server_bucket_of, server_bucket_of_id, with_homes};
+use store::import_support::{messages_of_pages, server_bucket_of, server_bucket_of_id, with_homes};
 
 /// The values of one column.
 type Column = Vec<Value<'static>>;

@@ -3,7 +3,7 @@
 
 use super::error::ImportError;
 use database::{Change, Result, Tx, query};
-use store::moving::{
+use store::import_support::{
     AUDIT_COUNT, IMPORTING, raise_revision, read_mark, server_buckets, write_mark,
 };
 

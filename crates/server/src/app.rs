@@ -26,7 +26,7 @@ use std::fs::File;
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Standing, Store};
+use store::{ImportState, Store};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -166,9 +166,9 @@ pub fn lock(config: &Config) -> Result<Option<File>, Error> {
 /// or that an import has not filled yet, is refused.
 pub async fn open(config: &Config) -> Result<Store, Error> {
     let store = Store::open(&config.target()).await?;
-    match store.standing().await? {
-        Standing::Open => Ok(store),
-        Standing::Importing => Err(Error::Importing),
-        Standing::Moved => Err(Error::Moved(config.data_dir.display().to_string())),
+    match store.import_state().await? {
+        ImportState::Open => Ok(store),
+        ImportState::Importing => Err(Error::Importing),
+        ImportState::Moved => Err(Error::Moved(config.data_dir.display().to_string())),
     }
 }

@@ -115,31 +115,31 @@ const SET_STATUS: &str = "account.set-status";
 const SET_VERIFICATION: &str = "account.set-verification";
 
 /// The field of an account that a change sets.
-enum Standing {
+enum AccountChange {
     /// The status, and the fate of the queued messages.
     Status(AccountStatus, Queued),
     Verification(Verification),
 }
 
-struct SetStanding {
+struct SetAccount {
     account: AccountId,
-    standing: Standing,
+    change: AccountChange,
     by: By,
 }
 
-impl Change for SetStanding {
+impl Change for SetAccount {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let (read, write, verb, column, word) = match self.standing {
-            Standing::Status(status, _) => (
+        let (read, write, verb, column, word) = match self.change {
+            AccountChange::Status(status, _) => (
                 "select status from accounts where account_id = $1",
                 "update accounts set status = $2 where account_id = $1",
                 SET_STATUS,
                 "status",
                 status.as_str(),
             ),
-            Standing::Verification(verification) => (
+            AccountChange::Verification(verification) => (
                 "select verification from accounts where account_id = $1",
                 "update accounts set verification = $2 where account_id = $1",
                 SET_VERIFICATION,
@@ -157,7 +157,7 @@ impl Change for SetStanding {
         tx.execute(query(write).bind(self.account.0).bind(word))
             .await?;
         let (mut before, mut after) = (json!({ column: before }), json!({ column: word }));
-        if let Standing::Status(status, queued) = self.standing {
+        if let AccountChange::Status(status, queued) = self.change {
             before["queued"] = holds::of(tx, self.account).await?.as_str().into();
             // An account that may send has no hold.
             let may_not = status.refusal().is_some();
@@ -178,9 +178,9 @@ impl Change for SetStanding {
     }
 
     async fn is_committed(&self, tx: &mut Tx, found: &bool) -> Result<bool> {
-        let verb = match self.standing {
-            Standing::Status(..) => SET_STATUS,
-            Standing::Verification(_) => SET_VERIFICATION,
+        let verb = match self.change {
+            AccountChange::Status(..) => SET_STATUS,
+            AccountChange::Verification(_) => SET_VERIFICATION,
         };
         Ok(!found || audit::is_kept(tx, &self.by, verb, "").await?)
     }
@@ -241,9 +241,9 @@ impl Accounts<'_> {
         by: By,
     ) -> Result<bool> {
         self.db
-            .change(SetStanding {
+            .change(SetAccount {
                 account,
-                standing: Standing::Status(status, queued),
+                change: AccountChange::Status(status, queued),
                 by,
             })
             .await
@@ -258,9 +258,9 @@ impl Accounts<'_> {
         by: By,
     ) -> Result<bool> {
         self.db
-            .change(SetStanding {
+            .change(SetAccount {
                 account,
-                standing: Standing::Verification(verification),
+                change: AccountChange::Verification(verification),
                 by,
             })
             .await

@@ -10,13 +10,13 @@ use crate::batches::{Claims, HeldBatches, Queues};
 use crate::buckets::Buckets;
 use crate::cluster::nodes::Nodes;
 use crate::deliveries::receipts::CarrierReports;
+use crate::import_support::{self, ImportState};
 use crate::messages::Messages;
 use crate::messages::duplicates::OpenWindows;
 use crate::messages::recipients::Recipients;
 use crate::messages::reports::{Counted, StatusCounts};
 use crate::messages::search::Search;
 use crate::messages::totals::MessageTotals;
-use crate::moving::{self, Standing};
 use crate::operators::audit::Audit;
 use crate::operators::content::ContentRules;
 use crate::operators::settings::Settings;
@@ -146,8 +146,8 @@ impl Store {
     }
 
     /// Returns the use that this database allows.
-    pub async fn standing(&self) -> Result<Standing> {
-        moving::standing(&self.db).await
+    pub async fn import_state(&self) -> Result<ImportState> {
+        import_support::import_state(&self.db).await
     }
 
     /// Returns the search for messages.

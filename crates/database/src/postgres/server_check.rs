@@ -8,7 +8,7 @@ use sqlx::postgres::PgRow;
 #[derive(Clone, Debug)]
 #[expect(
     clippy::struct_excessive_bools,
-    reason = "each is a fact of its own, as the server tells it"
+    reason = "each is a separate fact of the server"
 )]
 pub(super) struct Facts {
     /// As in `15.4 (Debian …)`.

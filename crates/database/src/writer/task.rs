@@ -40,7 +40,7 @@ fn prepare(tx: &mut Tx, commit: &Commit) -> Result<()> {
         CommitVerdict::Made => false,
         CommitVerdict::Full => true,
         CommitVerdict::Failed => {
-            let error = io::Error::other("the disk failed, as it was told to");
+            let error = io::Error::other("the simulated disk failed");
             return Err(Error::Database(Failure::Io(error)));
         }
     };

@@ -4,7 +4,7 @@ use super::reservation::{Rate, Reservation, Reserved};
 use super::slots::{SLOT_MS, SLOTS, WINDOW_MS, reset_s};
 use std::collections::VecDeque;
 
-/// The bit of an octet that says that the packed count has another octet.
+/// The bit of an octet that marks another octet of the packed count.
 const MORE: u8 = 0x80;
 
 /// A sliding window of requests. It has one slot more than 60 seconds have, because its oldest slot

@@ -60,7 +60,7 @@ impl AcceptQueue {
 
     /// Waits until the draft is a durable message, or is refused. A full queue refuses it at once.
     /// After [`SEND_TIMEOUT`] it is refused if its commit has not begun, and is then never
-    /// accepted. If the commit has begun, the outcome is unknown, and the refusal says so.
+    /// accepted. If the commit has begun, the outcome is unknown, which the refusal states.
     pub(crate) async fn send(
         &self,
         draft: Draft,

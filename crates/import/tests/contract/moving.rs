@@ -13,8 +13,8 @@ use import::{ImportError, ImportStep, Imported, Watch, import};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use store::{
-    Accepted, CallbackSecret, CarrierReport, Claim, Edit, Expiry, Invited, Link, NewMessage,
-    NewSession, NewUser, Progress, Receipt, Standing, Store, TokenInfo,
+    Accepted, CallbackSecret, CarrierReport, Claim, Edit, Expiry, ImportState, Invited, Link,
+    NewMessage, NewSession, NewUser, Progress, Receipt, Store, TokenInfo,
 };
 use storekit::{
     CARRIER, DAY, Fate, Kit, NOW, Sending, URL, backup_planner, by, claim, delivered, naira,
@@ -342,8 +342,14 @@ async fn everything_is_moved_once_and_equal() {
     let swept =
         "select count(*) from marks where name like 'expired-direct-refund-%' and value > 0";
     assert_eq!(target.numbers(swept).await, [16]);
-    assert_eq!(source.kit.store.standing().await.unwrap(), Standing::Moved);
-    assert_eq!(target.store.standing().await.unwrap(), Standing::Open);
+    assert_eq!(
+        source.kit.store.import_state().await.unwrap(),
+        ImportState::Moved
+    );
+    assert_eq!(
+        target.store.import_state().await.unwrap(),
+        ImportState::Open
+    );
 
     let again = import_from(&target, &source.kit.store).await.unwrap();
     assert_eq!(again, Imported::Before);
@@ -468,17 +474,24 @@ async fn an_interrupted_import_is_completed_by_the_next() {
     let mut at = 0;
     while !interrupted(&target, &source.kit.target, move |count, _| count == at).await {
         let begun = match at {
-            0 => Standing::Open,
-            _ => Standing::Importing,
+            0 => ImportState::Open,
+            _ => ImportState::Importing,
         };
-        assert_eq!(target.store.standing().await.unwrap(), begun, "step {at}");
-        let usable = source.kit.store.standing().await.unwrap();
-        assert_eq!(usable, Standing::Open, "step {at}");
+        assert_eq!(
+            target.store.import_state().await.unwrap(),
+            begun,
+            "step {at}"
+        );
+        let usable = source.kit.store.import_state().await.unwrap();
+        assert_eq!(usable, ImportState::Open, "step {at}");
         at += 1;
     }
     assert!(at > 25, "{at}");
     is_equal(&source.kit, &target).await;
-    assert_eq!(target.store.standing().await.unwrap(), Standing::Open);
+    assert_eq!(
+        target.store.import_state().await.unwrap(),
+        ImportState::Open
+    );
     source.kit.finish().await;
     target.finish().await;
 }
@@ -497,7 +510,10 @@ async fn what_has_gone_on_is_never_overwritten() {
         .run("delete from marks where name = 'moved'")
         .await
         .unwrap();
-    assert_eq!(source.kit.store.standing().await.unwrap(), Standing::Open);
+    assert_eq!(
+        source.kit.store.import_state().await.unwrap(),
+        ImportState::Open
+    );
     source
         .kit
         .credit(account, Component::SmsWallet, 1_000)
@@ -505,7 +521,10 @@ async fn what_has_gone_on_is_never_overwritten() {
     let again = import_from(&target, &source.kit.store).await.unwrap();
     assert_eq!(again, Imported::Before);
     assert!(contents(&target, &source.kit).await == newer);
-    assert_eq!(source.kit.store.standing().await.unwrap(), Standing::Moved);
+    assert_eq!(
+        source.kit.store.import_state().await.unwrap(),
+        ImportState::Moved
+    );
     source.kit.finish().await;
     target.finish().await;
 }
@@ -541,8 +560,14 @@ async fn a_source_that_was_used_in_between_is_found_out() {
             other => panic!("{other}"),
         };
         assert_eq!(found, table);
-        assert_eq!(target.store.standing().await.unwrap(), Standing::Importing);
-        assert_eq!(source.kit.store.standing().await.unwrap(), Standing::Open);
+        assert_eq!(
+            target.store.import_state().await.unwrap(),
+            ImportState::Importing
+        );
+        assert_eq!(
+            source.kit.store.import_state().await.unwrap(),
+            ImportState::Open
+        );
         source.kit.finish().await;
         target.finish().await;
     }
@@ -573,7 +598,7 @@ async fn a_target_that_has_data_of_its_own_is_refused() {
     own.account(5).await;
     let refused = import_from(&own, &other.store).await.unwrap_err();
     assert!(matches!(refused, ImportError::OtherData), "{refused}");
-    assert_eq!(own.store.standing().await.unwrap(), Standing::Open);
+    assert_eq!(own.store.import_state().await.unwrap(), ImportState::Open);
     assert_eq!(own.numbers("select count(*) from accounts").await, [1]);
     for kit in [target, empty, one, other, own] {
         kit.finish().await;
@@ -622,7 +647,10 @@ async fn books_that_do_not_add_up_are_not_moved() {
         sentence.starts_with("the books of the source do not add up"),
         "{sentence}"
     );
-    assert_eq!(target.store.standing().await.unwrap(), Standing::Open);
+    assert_eq!(
+        target.store.import_state().await.unwrap(),
+        ImportState::Open
+    );
     source.finish().await;
     target.finish().await;
 }

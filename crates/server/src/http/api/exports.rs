@@ -4,49 +4,37 @@
 use crate::http::extract::call::Listing;
 use crate::http::respond::envelope::text;
 use axum::body::{Body, Bytes};
-use axum::http::{HeaderValue, header};
+use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use engine::Export;
+use domain::Refusal;
+use domain::search::FilterFields;
+use engine::{CustomerQueries, Export};
 use hyper::body::{Body as HttpBody, Frame};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// Exports the recipients of messages.
 pub(crate) async fn recipients(listing: Listing) -> Response {
-    let fields = match listing.fields() {
-        Ok(fields) => fields,
-        Err(refusal) => return listing.call.refuse(refusal),
-    };
-    let export = listing
-        .call
-        .admission
-        .queries()
-        .export_recipients(&fields.filter);
-    let name = text("attachment; filename=\"recipients.csv\"");
-    respond(listing, export, name).await
+    let name = "attachment; filename=\"recipients.csv\"";
+    respond(listing, name, CustomerQueries::export_recipients).await
 }
 
 /// Exports the entries of the wallet.
 pub(crate) async fn wallet(listing: Listing) -> Response {
-    let fields = match listing.fields() {
-        Ok(fields) => fields,
-        Err(refusal) => return listing.call.refuse(refusal),
-    };
-    let export = listing
-        .call
-        .admission
-        .queries()
-        .export_wallet(&fields.filter);
-    let name = text("attachment; filename=\"wallet.csv\"");
-    respond(listing, export, name).await
+    let name = "attachment; filename=\"wallet.csv\"";
+    respond(listing, name, CustomerQueries::export_wallet).await
 }
 
 /// Reads the first rows before the answer begins, because a failure can be answered until then.
 async fn respond(
     listing: Listing,
-    export: Result<Export, domain::Refusal>,
-    name: HeaderValue,
+    name: &'static str,
+    open: fn(&CustomerQueries, &FilterFields) -> Result<Export, Refusal>,
 ) -> Response {
+    let queries = listing.call.admission.queries();
+    let export = listing
+        .fields()
+        .and_then(|fields| open(&queries, &fields.filter));
     let mut export = match export {
         Ok(export) => export,
         Err(refusal) => return listing.call.refuse(refusal),
@@ -57,7 +45,7 @@ async fn respond(
     };
     let headers = [
         (header::CONTENT_TYPE, text("text/csv; charset=utf-8")),
-        (header::CONTENT_DISPOSITION, name),
+        (header::CONTENT_DISPOSITION, text(name)),
     ];
     let body = Body::new(Rows::new(first, export));
     listing.call.with_headers((headers, body).into_response())

@@ -19,7 +19,7 @@ pub const AUDIT_COUNT: &str = audit::COUNT;
 
 /// The use that a database allows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Standing {
+pub enum ImportState {
     /// Any process may use it.
     Open,
     /// No process may use it: an import into it is not complete.
@@ -29,14 +29,14 @@ pub enum Standing {
 }
 
 /// Returns the use that a database allows.
-pub(crate) async fn standing(db: &Db) -> Result<Standing> {
+pub(crate) async fn import_state(db: &Db) -> Result<ImportState> {
     let mut tx = db.read().await?;
     Ok(if read_mark(&mut tx, IMPORTING).await? != 0 {
-        Standing::Importing
+        ImportState::Importing
     } else if read_mark(&mut tx, MOVED).await? != 0 {
-        Standing::Moved
+        ImportState::Moved
     } else {
-        Standing::Open
+        ImportState::Open
     })
 }
 
