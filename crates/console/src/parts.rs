@@ -7,6 +7,7 @@ mod field;
 mod figure;
 mod pager;
 mod share;
+mod table;
 mod tabs;
 
 pub use badge::{Badge, Tone};
@@ -16,6 +17,7 @@ pub use field::{Choice, Field, Kind};
 pub use figure::Figure;
 pub use pager::Pager;
 pub use share::Share;
+pub use table::{Cell, Column, Table};
 pub use tabs::{Tab, Tabs};
 
 use askama::filters::HtmlSafe;
@@ -28,4 +30,5 @@ impl HtmlSafe for Field {}
 impl HtmlSafe for Figure {}
 impl HtmlSafe for Pager {}
 impl HtmlSafe for Share {}
+impl HtmlSafe for Table {}
 impl HtmlSafe for Tabs {}

@@ -1,22 +1,31 @@
 //! The screens. Each is a struct that holds what it shows.
 
 mod confirmation;
+mod details;
 mod failure;
+mod form;
+mod listing;
 mod message;
 mod messages;
 mod overview;
 mod plain_form;
 mod recipient;
+mod send;
 mod wallet;
 
 pub use confirmation::Confirmation;
+pub use details::{Details, Part, SmallForm};
 pub use failure::Failure;
+pub use form::Form;
+pub use listing::Listing;
 pub use message::{Message, MessageProgress, RecipientRow};
 pub use messages::{MessageRow, Messages};
 pub use overview::{Attention, Latest, Measure, Outcome, Overview, OverviewNumbers, Period, Slot};
 pub use plain_form::PlainForm;
 pub use recipient::{Recipient, TimelineEvent};
+pub use send::{Counter, Send};
 pub use wallet::{Wallet, WalletRow};
 
-// The progress is HTML that its own template escaped.
+// Each part is HTML that its own template escaped.
+impl askama::filters::HtmlSafe for Counter {}
 impl askama::filters::HtmlSafe for MessageProgress {}

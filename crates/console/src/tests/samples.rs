@@ -7,6 +7,7 @@ use crate::screens::{Confirmation, Failure, PlainForm};
 use crate::{Notice, Role, Section, Shell, Theme, html};
 use domain::{Environment, Money};
 
+mod lists;
 mod overview;
 mod traffic;
 
@@ -46,6 +47,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
         ("overview-sandbox", html(&overview::sandbox())),
     ];
     all.extend(traffic::all());
+    all.extend(lists::all());
     all
 }
 

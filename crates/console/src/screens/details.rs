@@ -1,0 +1,49 @@
+//! One thing with its facts, changes and lists, such as an account.
+
+use crate::Shell;
+use crate::parts::{Confirm, Empty, Field, Figure, Table};
+use askama::Template;
+
+/// A thing: key figures, facts, and sections with a list or a form each.
+#[derive(Clone, Debug, Eq, PartialEq, Template)]
+#[template(path = "details.html")]
+pub struct Details {
+    /// The frame.
+    pub shell: Shell,
+    /// The name and the address of the list that it is in.
+    pub back: (String, String),
+    /// Changes that the user may make now.
+    pub changes: Vec<Confirm>,
+    /// Key figures.
+    pub figures: Vec<Figure>,
+    /// Facts, by name.
+    pub facts: Vec<(String, String)>,
+    /// Sections below the facts.
+    pub sections: Vec<Part>,
+}
+
+/// A section: a list, a form or both.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Part {
+    /// The heading.
+    pub title: String,
+    /// A sentence below the heading, or nothing.
+    pub lead: String,
+    /// The rows.
+    pub table: Option<Table>,
+    /// The state without rows.
+    pub empty: Option<Empty>,
+    /// A form that makes a change.
+    pub form: Option<SmallForm>,
+}
+
+/// A form in a section.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SmallForm {
+    /// The address that it posts to.
+    pub href: String,
+    /// The fields.
+    pub fields: Vec<Field>,
+    /// The name of the change, on the button.
+    pub action: String,
+}

@@ -1,0 +1,165 @@
+//! Lists, forms and the send, with content and empty.
+
+use super::{HOSTILE, NOW_MS, shell};
+use crate::parts::{
+    Badge, Cell, Choice, Column, Confirm, Empty, Field, Figure, Kind, Table, Tabs, Tone,
+};
+use crate::screens::{Counter, Details, Form, Listing, Part, Send, SmallForm};
+use crate::{Section, html};
+
+pub(super) fn all() -> Vec<(&'static str, String)> {
+    let hostile = Cell::Link {
+        name: HOSTILE.to_owned(),
+        href: "/console/tokens/1".to_owned(),
+        note: HOSTILE.to_owned(),
+    };
+    vec![
+        ("tokens", html(&tokens(vec![token("Website", 7)]))),
+        ("tokens-empty", html(&tokens(Vec::new()))),
+        (
+            "tokens-hostile",
+            html(&tokens(vec![vec![hostile, Cell::text(HOSTILE)]])),
+        ),
+        ("form", html(&form())),
+        ("details", html(&details())),
+        ("send", html(&send(counter()))),
+        ("send-empty", html(&send(Counter::empty()))),
+    ]
+}
+
+fn tokens(rows: Vec<Vec<Cell>>) -> Listing {
+    let table = Table {
+        label: "API tokens".to_owned(),
+        columns: vec![
+            Column::text("Name"),
+            Column::text("Prefix").wide(),
+            Column::text("State"),
+            Column::number("Last used"),
+            Column::number(""),
+        ],
+        rows,
+        now_ms: NOW_MS,
+    };
+    let empty = Empty::new("No tokens yet", "Programs send messages with a token.")
+        .action("Create a token", "/console/tokens/new");
+    let mut listing = Listing::new(shell("API tokens", Section::Tokens), table, empty);
+    listing.actions = vec![(
+        "Create a token".to_owned(),
+        "/console/tokens/new".to_owned(),
+    )];
+    listing.secret = Some(("The new token".to_owned(), "ogn_4nT0kEn".to_owned()));
+    listing.tabs = Some(Tabs::new(
+        "State",
+        "Valid",
+        &[("Valid", "?"), ("All", "?state=all")],
+    ));
+    listing
+}
+
+fn token(name: &str, id: u32) -> Vec<Cell> {
+    vec![
+        Cell::link(name, format!("/console/tokens/{id}")),
+        Cell::Code("ogn_7f…".to_owned()),
+        Cell::Status(Badge::new(Tone::Good, "Valid")),
+        Cell::Time(NOW_MS - 90_000),
+        Cell::Changes(vec![confirm(format!("revoke-{id}"))]),
+    ]
+}
+
+fn confirm(id: String) -> Confirm {
+    Confirm {
+        id,
+        action: "Revoke".to_owned(),
+        title: "Revoke the token “Website”?".to_owned(),
+        text: "Requests with it are refused from now on.".to_owned(),
+        href: "/console/tokens/7/revoke".to_owned(),
+        csrf_token: "4nT0kEn".to_owned(),
+        hidden: Vec::new(),
+        is_dangerous: true,
+    }
+}
+
+fn form() -> Form {
+    Form {
+        shell: shell("Create a token", Section::Tokens),
+        lead: "A program sends the token with each request.".to_owned(),
+        fields: vec![
+            Field::text("name", "Name").hint("The program that uses it."),
+            Field::new(Kind::Input("date"), "expires", "Expires").optional(),
+        ],
+        error: Some("There are 20 tokens already. Revoke one first.".to_owned()),
+        href: "/console/tokens".to_owned(),
+        action: "Create token".to_owned(),
+        back: "/console/tokens".to_owned(),
+    }
+}
+
+fn details() -> Details {
+    let table = Table {
+        label: "Sender IDs".to_owned(),
+        columns: vec![Column::text("Sender ID"), Column::text("Status")],
+        rows: vec![vec![
+            Cell::text("KANOFRESH"),
+            Cell::Status(Badge::new(Tone::Waiting, "Pending")),
+        ]],
+        now_ms: NOW_MS,
+    };
+    Details {
+        shell: shell("Kano Fresh Foods", Section::Overview),
+        back: ("All accounts".to_owned(), "/operator/accounts".to_owned()),
+        changes: vec![confirm("restrict".to_owned())],
+        figures: vec![Figure::new("Balance", "₦41,310.50")],
+        facts: vec![("E-mail".to_owned(), "amina@example.com".to_owned())],
+        sections: vec![Part {
+            title: "Sender IDs".to_owned(),
+            lead: "Senders of this account.".to_owned(),
+            table: Some(table),
+            empty: None,
+            form: Some(SmallForm {
+                href: "/operator/accounts/1/credit".to_owned(),
+                fields: vec![Field::text("amount", "Amount in naira")],
+                action: "Add credit".to_owned(),
+            }),
+        }],
+    }
+}
+
+fn send(counter: Counter) -> Send {
+    let senders = ["KANOFRESH", "KF-ALERT"].map(|value| Choice {
+        value: value.to_owned(),
+        text: value.to_owned(),
+    });
+    Send {
+        shell: shell("Send messages", Section::Send),
+        error: None,
+        fields: vec![
+            Field::new(Kind::Select(senders.to_vec()), "from", "Sender ID"),
+            Field::new(Kind::Lines(4), "to", "Recipients")
+                .hint("One number a line, or with commas."),
+            Field::new(Kind::Lines(6), "body", "Text"),
+        ],
+        counter,
+    }
+}
+
+fn counter() -> Counter {
+    Counter {
+        figures: vec![
+            Figure::new("Recipients", "1,204"),
+            Figure::new("Pages", "2").note(Tone::Plain, "GSM, 188 characters"),
+            Figure::new("Cost", "₦15,652.00"),
+        ],
+        notes: vec![
+            (
+                Tone::Warning,
+                "3 numbers are not valid and are left out: 0803, 12, +1.".to_owned(),
+            ),
+            (
+                Tone::Plain,
+                "2 curly quotes become straight ones.".to_owned(),
+            ),
+        ],
+        prepared: Some("Ranka ya dade! \"Fresh\" tomatoes.".to_owned()),
+        networks: vec![["mtn", "800", "1,600", "₦10,400.00"].map(str::to_owned)],
+    }
+}
