@@ -43,6 +43,10 @@ pub struct OverviewNumbers {
     pub attention: Vec<Attention>,
     /// The latest messages.
     pub latest: Vec<Latest>,
+    /// The time of the oldest message that was counted, if older ones of the period were left out.
+    pub counted_since_ms: Option<i64>,
+    /// The same for the numbers by network.
+    pub networks_since_ms: Option<i64>,
 }
 
 impl HtmlSafe for OverviewNumbers {}
@@ -228,10 +232,12 @@ impl OverviewNumbers {
         })
     }
 
-    fn outcomes(&self) -> [(&'static str, &[Outcome]); 2] {
+    /// Returns the lists of outcomes by title, each with the time from which on it counts.
+    fn outcomes(&self) -> [(&'static str, &[Outcome], Option<i64>); 2] {
+        let networks_since_ms = self.networks_since_ms.or(self.counted_since_ms);
         [
-            ("By network", &self.networks),
-            ("By gateway", &self.gateways),
+            ("By network", &self.networks, networks_since_ms),
+            ("By gateway", &self.gateways, self.counted_since_ms),
         ]
     }
 

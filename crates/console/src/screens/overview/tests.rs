@@ -24,6 +24,8 @@ fn numbers(slots: Vec<Slot>) -> OverviewNumbers {
         gateways: Vec::new(),
         attention: Vec::new(),
         latest: Vec::new(),
+        counted_since_ms: None,
+        networks_since_ms: None,
     }
 }
 
@@ -85,4 +87,13 @@ fn a_message_has_the_worst_of_its_outcomes() {
     for (delivered, failed, tone, text) in cases {
         assert_eq!(message(delivered, failed).badge(), Badge::new(tone, text));
     }
+}
+
+#[test]
+fn numbers_that_leave_messages_out_name_their_begin() {
+    let mut numbers = numbers(vec![slot(5, 5, 0)]);
+    let note = "only those since 29 Nov 2026, 17:06:42 are counted";
+    assert!(!html(&numbers).contains(note));
+    numbers.counted_since_ms = Some(1_795_968_402_000);
+    assert!(html(&numbers).contains(note));
 }

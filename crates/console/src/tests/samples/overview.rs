@@ -125,6 +125,8 @@ pub(super) fn filled(role: Role) -> Overview {
             gateways: vec![outcome("direct-dnd", 9020, 201), outcome("bulk", 3460, 136)],
             attention: attention(),
             latest: latest(),
+            counted_since_ms: None,
+            networks_since_ms: None,
         },
     }
 }
@@ -159,5 +161,7 @@ pub(super) fn sandbox() -> Overview {
     screen.live.measure = Measure::Spend;
     screen.live.slots = slots(Period::Month);
     screen.live.attention = Vec::new();
+    screen.live.counted_since_ms = Some(NOW_MS - 20 * 86_400_000);
+    screen.live.networks_since_ms = Some(NOW_MS - 86_400_000);
     screen
 }
