@@ -41,7 +41,7 @@ use crate::settings::{CarrierSettings, Settings};
 use crate::settle;
 use admission::Stages;
 use arc_swap::ArcSwap;
-use domain::{Environment, NodeId};
+use domain::{AccountId, Environment, NodeId};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -202,6 +202,20 @@ impl Engine {
             Arc::clone(&self.stages.context),
             Arc::clone(&self.stages.hashing),
         )
+    }
+
+    /// Returns the queries of an account for the console, which has checked the session.
+    pub fn customer_queries(
+        &self,
+        account: AccountId,
+        environment: Environment,
+    ) -> CustomerQueries {
+        CustomerQueries {
+            context: Arc::clone(&self.stages.context),
+            live: self.stages.context.live.load_full(),
+            account,
+            environment,
+        }
     }
 
     /// Returns `true` if sends are accepted: no shutdown has begun, and the heartbeat of this node

@@ -47,7 +47,8 @@ pub use engine::{
 };
 pub use error::{Error, StartError};
 pub use queries::{
-    Event, EventKind, ListPage, Message, RecipientState, Timeline, Usage, WalletEntry,
+    Event, EventKind, ListPage, Message, RecipientState, Timeline, Usage, UsageOverview,
+    WalletEntry,
 };
 pub use sessions::{
     Client, LinkFields, OpenLink, SecondFactor, SessionError, Sessions, SignedIn, Visit, session_id,

@@ -15,5 +15,5 @@ pub use events::{Event, EventKind};
 pub use messages::Message;
 pub use recipients::{RecipientState, Timeline};
 pub use scope::ListPage;
-pub use usage::Usage;
+pub use usage::{Usage, UsageOverview};
 pub use wallet::WalletEntry;

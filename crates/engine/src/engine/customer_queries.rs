@@ -1,5 +1,6 @@
 //! The queries of a customer for messages, recipients and events.
 
+use crate::admit::sandbox as simulated;
 use crate::context::Context;
 use crate::context::live::Live;
 use crate::error::{Error, within};
@@ -7,12 +8,12 @@ use crate::queries::export::{RecipientsExport, WalletExport};
 use crate::queries::messages::{self, Message};
 use crate::queries::recipients::{self, RecipientState, Timeline};
 use crate::queries::scope::{ListPage, Scope};
-use crate::queries::usage::{self, Usage};
+use crate::queries::usage::{self, Usage, UsageOverview};
 use crate::queries::wallet::{self, WalletEntry};
 use domain::search::{
-    FilterFields, List, MessageFilter, Page, UsageFilter, WalletFilter, read_status,
+    FilterFields, List, MessageFilter, Page, UsageBy, UsageFilter, WalletFilter, read_status,
 };
-use domain::{AccountId, Environment, Refusal};
+use domain::{AccountId, Environment, Purse, Refusal};
 use std::sync::Arc;
 
 /// The unparsed fields of a request for a page.
@@ -98,6 +99,12 @@ impl CustomerQueries {
         within(usage::list(&scope, filter, page)).await
     }
 
+    /// Returns the usage since a time within the limits of an overview, by hours or days, by gateway
+    /// and by network.
+    pub async fn usage_overview(&self, since_ms: i64, by: UsageBy) -> Result<UsageOverview, Error> {
+        within(usage::overview(&self.scope(), since_ms, by)).await
+    }
+
     /// Returns an export of recipients as CSV.
     pub fn export_recipients(&self, fields: &FilterFields) -> Result<Export, Refusal> {
         let filter = MessageFilter::read(fields, self.environment)?;
@@ -114,6 +121,16 @@ impl CustomerQueries {
             self.clone(),
             Rows::Wallet(WalletExport::new(self.account, filter)),
         ))
+    }
+
+    /// Returns the wallet. The sandbox has a simulated one.
+    pub async fn balance(&self) -> Result<Purse, Error> {
+        if self.environment == Environment::Sandbox {
+            return Ok(simulated::purse());
+        }
+        let wallet = self.context.store.wallets().state(self.account);
+        let wallet = within(async { Ok(wallet.await?) }).await?;
+        Ok(wallet.map_or_else(Default::default, |(purse, _)| purse))
     }
 
     fn scope(&self) -> Scope<'_> {
