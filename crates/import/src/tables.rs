@@ -169,6 +169,8 @@ pub(super) const TABLES: [Table; 26] = [
             ("customer_reference", Text),
             ("cost", Int),
             ("page_count", Int),
+            ("pages_total", Int),
+            ("validity_s", Int),
             ("paid_from", Text),
             ("recipients", Bytes),
             ("callbacks_ended", Bool),

@@ -62,6 +62,17 @@ pub struct Draft {
     pub fingerprint: Fingerprint,
 }
 
+impl Draft {
+    /// Returns the pages of all recipients.
+    pub fn pages_total(&self) -> i64 {
+        let count = |class: &Class| i64::try_from(class.recipients.len()).unwrap_or(i64::MAX);
+        let pages = self.classes.iter();
+        pages
+            .map(|class| class.pages.saturating_mul(count(class)))
+            .fold(0, i64::saturating_add)
+    }
+}
+
 /// Parts of a request that were changed or ignored. The answer names them, since the caller pays
 /// for the rest.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]

@@ -176,7 +176,10 @@ impl Plan {
                     Environment::Live,
                     wanted.message_due_at_ms,
                 )
-                .saturating_add(rules.receipt_timeout_ms),
+                .saturating_add(domain::schedule::validity_ms(
+                    wanted.validity_s,
+                    rules.receipt_timeout_ms,
+                )),
             recipients: vec![wanted.recipient],
         })
     }
@@ -198,6 +201,8 @@ impl Plan {
             bucket: first.bucket,
             message: first.message,
             message_due_at_ms: first.message_due_at_ms,
+            // The batch below has the end of the first leg.
+            validity_s: None,
             gateway,
             recipient: *awaited.first()?,
             suffixed: first.suffixed,
@@ -207,6 +212,7 @@ impl Plan {
         };
         Some(Batch {
             recipients: awaited,
+            expires_at_ms: first.expires_at_ms,
             ..self.second_leg(&wanted, now_ms + timeout_ms)?
         })
     }
@@ -262,3 +268,6 @@ impl Plan {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

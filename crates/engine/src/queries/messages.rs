@@ -60,7 +60,6 @@ pub struct Message {
 
 impl Message {
     fn new(info: MessageInfo, totals: &MessageTotals, now_ms: i64) -> Self {
-        let waiting = info.recipients.saturating_sub(totals.deliveries);
         let failed = totals.not_delivered();
         Self {
             id: info.id,
@@ -74,7 +73,7 @@ impl Message {
             is_personalised: info.is_personalised,
             recipients: info.recipients,
             page_count: info.page_count,
-            pages_total: totals.pages + signed(waiting) * info.page_count,
+            pages_total: info.pages_total,
             cost: info.cost,
             refunded: totals.refunded,
             customer_reference: info.customer_reference,

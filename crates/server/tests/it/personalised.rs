@@ -114,6 +114,16 @@ async fn recipients_show_their_text_and_expected_charge() {
         (&items[1]["pages"], &items[1]["cost"]),
         (&json!(2), &json!(12.0))
     );
+    // The message counts the pages of each recipient too, though no carrier has any.
+    let whole = path.trim_end_matches("/recipients");
+    let whole = ogene
+        .ask(&Request::get(whole).bearer(&ogene.shop.token))
+        .await;
+    let whole = whole.json()["data"].clone();
+    assert_eq!(
+        (&whole["page_count"], &whole["pages_total"]),
+        (&json!(2), &json!(3))
+    );
     let one = format!("{path}/{MTN}");
     let one = ogene
         .ask(&Request::get(&one).bearer(&ogene.shop.token))

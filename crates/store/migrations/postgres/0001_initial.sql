@@ -198,12 +198,15 @@ for each row execute function refuse_change();
 
 -- The accepted sends. `recipients` is a packed list. `paid_from` names the wallet components that paid, and their
 -- shares where there are several. `otp_id` is not null in a one-time password. A receiver that answers 410 sets `callbacks_ended`; no other column changes.
--- `due_at_ms` is null in a message that is due when it is accepted; its id tells when that was.
+-- `due_at_ms` is null in a message that is due when it is accepted; its id tells when that was. `validity_s` is that of
+-- the request. `pages_total` counts the pages of all recipients, and `page_count` the most of one.
 create table messages (
     account_id bigint not null,
     cost bigint not null,
     due_at_ms bigint,
+    pages_total bigint not null,
     page_count integer not null,
+    validity_s integer,
     bucket smallint not null,
     sandbox boolean not null,
     refund_undelivered boolean not null,

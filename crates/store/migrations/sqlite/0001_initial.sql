@@ -200,7 +200,8 @@ end;
 
 -- The accepted sends. `recipients` is a packed list. `paid_from` names the wallet components that paid, and their
 -- shares where there are several. `otp_id` is not null in a one-time password. A receiver that answers 410 sets `callbacks_ended`; no other column changes.
--- `due_at_ms` is null in a message that is due when it is accepted; its id tells when that was.
+-- `due_at_ms` is null in a message that is due when it is accepted; its id tells when that was. `validity_s` is that of
+-- the request. `pages_total` counts the pages of all recipients, and `page_count` the most of one.
 create table messages (
     bucket bigint not null,
     message_id blob not null,
@@ -216,6 +217,8 @@ create table messages (
     customer_reference text,
     cost bigint not null,
     page_count bigint not null,
+    pages_total bigint not null,
+    validity_s bigint,
     paid_from text not null,
     body text,
     otp_id blob,

@@ -71,6 +71,8 @@ pub struct MessageInfo {
     pub cost: Money,
     /// The pages of the longest form of the text.
     pub page_count: i64,
+    /// The pages of all recipients.
+    pub pages_total: i64,
     /// The number of recipients.
     pub recipients: u64,
 }
@@ -120,6 +122,7 @@ struct MessageRow {
     customer_reference: Option<String>,
     cost: i64,
     pages: i64,
+    pages_total: i64,
     octets: i64,
 }
 
@@ -135,6 +138,7 @@ database::from_row!(MessageRow {
     customer_reference,
     cost,
     pages,
+    pages_total,
     octets
 });
 
@@ -152,6 +156,7 @@ impl MessageRow {
             customer_reference: self.customer_reference,
             cost: Money::from_units(self.cost),
             page_count: self.pages,
+            pages_total: self.pages_total,
             recipients: count(self.octets),
         })
     }
@@ -221,7 +226,7 @@ impl Search<'_> {
         let find = bulk(
             "select message_id, account_id, sandbox, due_at_ms, gateway, sender,
                  case when otp_id is null then coalesce(body, '') else '' end as body,
-                 body is null as is_personalised, customer_reference, cost,
+                 body is null as is_personalised, customer_reference, cost, pages_total,
                  cast(page_count as bigint) as pages, cast(length(recipients) as bigint) as octets
              from messages where bucket = $1 and message_id = $2 and account_id = $3
                  and length(recipients) > 0",
@@ -229,7 +234,7 @@ impl Search<'_> {
              from unnest($1::bigint[], $2::bytea[], $3::bigint[]))
              select m.message_id, m.account_id, sandbox, due_at_ms, gateway, sender,
                  case when otp_id is null then coalesce(body, '') else '' end as body,
-                 body is null as is_personalised, customer_reference, cost,
+                 body is null as is_personalised, customer_reference, cost, pages_total,
                  cast(page_count as bigint) as pages, cast(length(recipients) as bigint) as octets
              from v join messages m on m.bucket = v.bucket and m.message_id = v.message_id
              where m.account_id = v.account_id and length(recipients) > 0",
@@ -281,8 +286,7 @@ impl Search<'_> {
                 let found: Option<i64> = tx
                     .fetch_optional(
                         query(
-                            "select account_id from messages where bucket = $1
-                                 and message_id = $2",
+                            "select account_id from messages where bucket = $1 and message_id = $2",
                         )
                         .bind(bucket.0)
                         .bind(id_bytes(&id)),

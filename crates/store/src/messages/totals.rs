@@ -24,8 +24,6 @@ pub struct MessageTotals {
     pub rejected: u64,
     /// Recipients that failed for another reason.
     pub failed: u64,
-    /// Pages of these recipients.
-    pub pages: i64,
     /// Charges of these recipients.
     pub charged: Money,
     /// The refunds so far.
@@ -42,7 +40,6 @@ struct TotalsRow {
     rejected: i64,
     failed: i64,
     gave_up: i64,
-    pages: i64,
     charged: i64,
     refunded: i64,
 }
@@ -57,7 +54,6 @@ database::from_row!(TotalsRow {
     rejected,
     failed,
     gave_up,
-    pages,
     charged,
     refunded
 });
@@ -72,7 +68,6 @@ impl TotalsRow {
             expired: self.expired.unsigned_abs(),
             rejected: self.rejected.unsigned_abs(),
             failed: self.failed.unsigned_abs(),
-            pages: self.pages,
             charged: Money::from_units(self.charged),
             refunded: Money::from_units(self.refunded),
         }
@@ -136,7 +131,6 @@ fn statement<'q>(db: &Db, messages: &'q [(AccountId, MessageId, u64)]) -> databa
              count(case d.status when 'rejectd' then 1 end) as rejected,
              count(case d.status when 'failed' then 1 end) as failed,
              count(case when d.gave_up then 1 end) as gave_up,
-             cast(coalesce(sum(d.pages), 0) as bigint) as pages,
              cast(coalesce(sum(d.charge), 0) as bigint) as charged,
              (select cast(coalesce(sum(l.amount), 0) as bigint) from ledger l
                  where l.bucket = v.bucket and l.account_id = v.account_id
@@ -154,7 +148,6 @@ fn statement<'q>(db: &Db, messages: &'q [(AccountId, MessageId, u64)]) -> databa
              count(case d.status when 'rejectd' then 1 end) as rejected,
              count(case d.status when 'failed' then 1 end) as failed,
              count(case when d.gave_up then 1 end) as gave_up,
-             cast(coalesce(sum(d.pages), 0) as bigint) as pages,
              cast(coalesce(sum(d.charge), 0) as bigint) as charged,
              (select cast(coalesce(sum(l.amount), 0) as bigint) from ledger l
                  where l.bucket = v.bucket and l.account_id = v.account_id

@@ -15,7 +15,7 @@ twins!(
     validity_runs_from_the_due_time,
     a_sweep_step_ends_with_many_scheduled_recipients,
     a_lost_response_counts_receipts_from_the_due_time,
-    the_second_leg_knows_when_its_message_was_due,
+    the_second_leg_has_the_times_of_its_message,
     retention_counts_from_the_due_time,
     a_scheduled_sandbox_message_stays_until_it_is_old,
 );
@@ -187,10 +187,11 @@ async fn a_lost_response_counts_receipts_from_the_due_time(kit: &Kit) {
     assert_eq!(kit.statuses(&message).await, in_doubt);
 }
 
-async fn the_second_leg_knows_when_its_message_was_due(kit: &Kit) {
+async fn the_second_leg_has_the_times_of_its_message(kit: &Kit) {
     let base = Sending {
         scheduled_ms: Some(DUE),
         due_at_ms: DUE,
+        validity_s: Some(600),
         ..storekit::two_legs(kit.account(100).await)
     };
     let message = base.message(&kit.store);
@@ -201,13 +202,13 @@ async fn the_second_leg_knows_when_its_message_was_due(kit: &Kit) {
     let failed = CarrierReport {
         now_ms: DUE,
         planner: std::sync::Arc::new(move |leg: &SecondLeg| {
-            *planned.lock().unwrap() = Some(leg.message_due_at_ms);
+            *planned.lock().unwrap() = Some((leg.message_due_at_ms, leg.validity_s));
             None
         }),
         ..report(vec![storekit::refused(&claimed[0])], vec![])
     };
     kit.report(failed).await;
-    assert_eq!(*seen.lock().unwrap(), Some(DUE));
+    assert_eq!(*seen.lock().unwrap(), Some((DUE, Some(600))));
 }
 
 async fn retention_counts_from_the_due_time(kit: &Kit) {

@@ -204,7 +204,6 @@ async fn totals_count_recipients_pages_and_refunds(kit: &Kit) {
     let expected = MessageTotals {
         deliveries: 4,
         open: 4,
-        pages: 8,
         charged: naira(24),
         ..MessageTotals::default()
     };

@@ -239,6 +239,7 @@ fn second_legs(
                 bucket: case.bucket,
                 message: case.message,
                 message_due_at_ms: message.due_at_ms,
+                validity_s: message.validity_s,
                 gateway: message.gateway,
                 recipient: case.recipient,
                 suffixed: case.suffixed,

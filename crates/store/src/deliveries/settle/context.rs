@@ -14,6 +14,8 @@ pub struct SecondLeg {
     pub message: MessageId,
     /// Time from which the message may be sent, Unix milliseconds.
     pub message_due_at_ms: i64,
+    /// The validity of the request after that time, seconds. Both legs share it.
+    pub validity_s: Option<i64>,
     /// The gateway asked for.
     pub gateway: Gateway,
     /// The recipient.

@@ -20,6 +20,8 @@ pub struct MessageFacts {
     pub gateway: Gateway,
     /// Time from which it may be sent, Unix milliseconds.
     pub due_at_ms: i64,
+    /// The validity of the request after that time, seconds.
+    pub validity_s: Option<i64>,
     /// The terms of the gateway.
     pub terms: Terms,
     /// The URL to which outcomes are POSTed.
@@ -43,6 +45,7 @@ struct MessageFactsRow {
     callback_url: Option<String>,
     customer_reference: Option<String>,
     due_at_ms: Option<i64>,
+    validity_s: Option<i64>,
     personalised: bool,
     cost: i64,
     paid_from: String,
@@ -58,6 +61,7 @@ database::from_row!(MessageFactsRow {
     callback_url,
     customer_reference,
     due_at_ms,
+    validity_s,
     personalised,
     cost,
     paid_from
@@ -79,11 +83,13 @@ pub(crate) async fn messages(
             bulk(
                 "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
              case when callbacks_ended then null else callback_url end as callback_url,
-             customer_reference, due_at_ms, body is null as personalised, cost, paid_from
+             customer_reference, due_at_ms, cast(validity_s as bigint) as validity_s,
+                 body is null as personalised, cost, paid_from
          from messages where bucket = $1 and message_id = $2",
                 "select message_id, account_id, sandbox, gateway, refund_undelivered,
              two_legs, case when callbacks_ended then null else callback_url end as callback_url,
-             customer_reference, due_at_ms, body is null as personalised, cost, paid_from
+             customer_reference, due_at_ms, cast(validity_s as bigint) as validity_s,
+                 body is null as personalised, cost, paid_from
          from messages where (bucket, message_id) in (select *
              from unnest($1::bigint[], $2::bytea[]))",
             )
@@ -99,6 +105,7 @@ pub(crate) async fn messages(
                 environment: environment(row.sandbox),
                 gateway: named(Gateway::from_name, &row.gateway)?,
                 due_at_ms: due_at_ms(message, row.due_at_ms),
+                validity_s: row.validity_s,
                 terms: Terms {
                     refund_undelivered: row.refund_undelivered,
                     two_legs: row.two_legs,

@@ -2,7 +2,7 @@
 
 use database::{Cell, FILE, Server, Target, TestConnection};
 use domain::{
-    Account, AccountId, AccountStatus, BatchId, Bucket, Component, DeliveryStatus, Draft,
+    Account, AccountId, AccountStatus, BatchId, Bucket, Class, Component, DeliveryStatus, Draft,
     Environment, Gateway, MessageId, Money, NodeId, Priority, Recipient, Terms, Text,
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -477,6 +477,8 @@ pub struct Sending {
     pub due_at_ms: i64,
     /// The due time of the message, if it is later than its acceptance.
     pub scheduled_ms: Option<i64>,
+    /// The validity of the request, seconds.
+    pub validity_s: Option<i64>,
     pub callback_url: Option<&'static str>,
 }
 
@@ -498,6 +500,7 @@ pub fn sending(account: AccountId) -> Sending {
         accepted_at_ms: NOW,
         due_at_ms: NOW,
         scheduled_ms: None,
+        validity_s: None,
         callback_url: None,
     }
 }
@@ -533,14 +536,21 @@ impl Sending {
             invalid: Vec::new(),
             invalid_count: 0,
             adjustments: domain::Adjustments::default(),
-            classes: Vec::new(),
+            classes: vec![Class {
+                carrier: 0,
+                suffixed: false,
+                pages: self.pages,
+                charge: naira(self.price),
+                reserve: naira(self.reserve),
+                recipients: recipients.clone(),
+            }],
             page_count: self.pages,
             cost: naira(self.price) * i64::try_from(recipients.len()).unwrap(),
             recipients,
             priority: self.priority,
             due_at_ms: self.scheduled_ms,
             texts: None,
-            validity_s: None,
+            validity_s: self.validity_s,
             otp: None,
             callback_url: self.callback_url.map(str::to_owned),
             customer_reference: Some("order-1".to_owned()),
