@@ -37,7 +37,7 @@ pub fn transition(before: &Delivery, terms: Terms, event: DeliveryEvent) -> Opti
             named,
         } => quiet(before, pages_named(delivery, leg, guessed, named)),
         DeliveryEvent::Failed { leg, status } => failed(delivery, terms, leg, status),
-        DeliveryEvent::Cancelled { leg } => cancelled(delivery, terms, leg),
+        DeliveryEvent::Cancelled { leg, status } => cancelled(delivery, terms, leg, status),
         DeliveryEvent::PutBack => put_back(delivery, terms),
         DeliveryEvent::GaveUp => gave_up(delivery, terms),
     }
@@ -200,10 +200,13 @@ mod tests {
 
     #[test]
     fn an_unsent_cancelled_recipient_is_refunded_on_any_gateway() {
-        let cancelled = |leg| E::Cancelled { leg };
+        let cancelled = |leg| E::Cancelled {
+            leg,
+            status: S::Cancelled,
+        };
         for terms in [REFUND, CORPORATE, DUAL] {
             let run = |events: &[E]| run(terms, 1, events);
-            let all = (S::Failed, vec![Refund::Charge], 1, 0);
+            let all = (S::Cancelled, vec![Refund::Charge], 1, 0);
             assert_eq!(run(&[cancelled(Leg::First)]), all, "{terms:?}");
             assert_eq!(
                 run(&[cancelled(Leg::First), cancelled(Leg::First), SENT, PAGE]),
@@ -462,6 +465,7 @@ mod tests {
             (S::Expired, "expired"),
             (S::Rejected, "rejectd"),
             (S::Failed, "failed"),
+            (S::Cancelled, "cancelled"),
         ];
         for (status, word) in words {
             assert_eq!(status.outside(), word);
@@ -479,7 +483,10 @@ mod tests {
         prop_oneof![
             leg.clone().prop_map(|leg| E::Submitted { leg }),
             leg.clone().prop_map(|leg| E::Doubted { leg }),
-            leg.clone().prop_map(|leg| E::Cancelled { leg }),
+            leg.clone().prop_map(|leg| E::Cancelled {
+                leg,
+                status: S::Cancelled
+            }),
             (leg.clone(), 1..4i64).prop_map(|(leg, page)| E::Acknowledged { leg, page }),
             (leg.clone(), 1..4i64).prop_map(|(leg, page)| E::PageDelivered { leg, page }),
             (leg.clone(), bad).prop_map(|(leg, status)| E::Failed { leg, status }),

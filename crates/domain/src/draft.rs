@@ -2,6 +2,7 @@
 
 mod classes;
 mod fields;
+pub mod fingerprint;
 mod otp;
 mod send;
 mod texts;
@@ -12,10 +13,11 @@ pub use fields::{Customer, MAX_REFERENCE_CHARACTERS, SendFields};
 pub(crate) mod personalised;
 mod quote;
 
+pub use fingerprint::Fingerprint;
 pub use otp::draft_otp;
 pub use personalised::{PersonalisedDraft, PersonalisedRecipient, draft_personalised};
 pub use quote::{NetworkCost, OTHER_NETWORK, Quote};
-pub use send::{Adjustments, Draft, Fingerprint, draft};
+pub use send::{Adjustments, Draft, draft};
 pub use texts::{RecipientText, RecipientTexts};
 
 #[cfg(test)]

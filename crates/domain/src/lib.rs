@@ -56,7 +56,7 @@ pub use delivery::{
 pub use draft::{
     Adjustments, Class, Customer, Draft, Fingerprint, MAX_REFERENCE_CHARACTERS, NetworkCost,
     OTHER_NETWORK, PersonalisedDraft, PersonalisedRecipient, Quote, RecipientText, RecipientTexts,
-    SendFields, draft, draft_otp, draft_personalised, recipient_charge,
+    SendFields, draft, draft_otp, draft_personalised, fingerprint, recipient_charge,
 };
 pub use gateway::{
     AppendSender, CarrierRules, Gateway, GatewayRules, InDoubt, Legs, MAX_RECEIPT_TIMEOUT,

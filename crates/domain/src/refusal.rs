@@ -279,6 +279,15 @@ pub enum Refusal {
         /// Seconds until a retry.
         retry_after_s: u64,
     },
+    /// The change of a message takes long, and goes on.
+    #[error(
+        "This change takes longer than usual, since a node holds recipients of the message. It goes on and cannot be \
+         lost. Send the request again after {retry_after_s} s for its result."
+    )]
+    ChangeUnderWay {
+        /// Seconds until the request is sent again.
+        retry_after_s: u64,
+    },
     /// The idempotency key was used for another request.
     #[error(
         "This Idempotency-Key was used with another request. Nothing was done: send that request unchanged to get its \

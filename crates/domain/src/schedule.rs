@@ -118,5 +118,16 @@ pub fn due(now_ms: i64, send_at_ms: Option<i64>, quiet: Option<QuietHours>) -> D
     }
 }
 
+/// Returns the value of `scheduled_for` of an accepted message. Pauses that moved its due time do
+/// not count.
+pub fn scheduled_for(
+    due_at_ms: Option<i64>,
+    paused_for_ms: i64,
+    accepted_at_ms: i64,
+) -> Option<i64> {
+    let at_ms = due_at_ms? - paused_for_ms;
+    (at_ms > accepted_at_ms).then_some(at_ms)
+}
+
 #[cfg(test)]
 mod tests;

@@ -3,4 +3,5 @@
 mod gauges;
 mod held_accounts;
 pub(crate) mod retention;
+mod stops;
 pub(crate) mod sweeps;

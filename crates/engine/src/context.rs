@@ -12,6 +12,7 @@ pub(crate) mod network;
 pub(crate) mod nodes;
 pub(crate) mod plan;
 pub(crate) mod random;
+pub(crate) mod stops;
 pub(crate) mod system;
 pub(crate) mod tls;
 
@@ -29,6 +30,7 @@ use nodes::Nodes;
 use random::Random;
 use std::sync::Arc;
 use std::time::Duration;
+use stops::{STOP_HINT, StoppedMessages};
 use store::{Batch, Callback, CallbackRoom, Claim, Planner, Settled, Store};
 
 /// Duration of a claim.
@@ -61,6 +63,8 @@ pub(crate) struct Context {
     pub(crate) nodes: Nodes,
     /// Accounts that may not send.
     pub(crate) holds: HeldAccounts,
+    /// Messages whose recipients must not be submitted.
+    pub(crate) stops: StoppedMessages,
     pub(crate) follower: tokio::sync::Mutex<ClockFollower>,
     pub(crate) message_ids: random::MessageIds,
     /// The key from which the codes of one-time passwords are derived.
@@ -98,6 +102,12 @@ impl Context {
     pub(crate) fn arrived(&self, carrier: &Carrier) {
         carrier.arrived();
         self.nodes.hint(&carrier.name);
+    }
+
+    /// Notifies this node and the others that a message was stopped, or is no longer.
+    pub(crate) fn stops_changed(&self) {
+        self.stops.note_change();
+        self.nodes.hint(STOP_HINT);
     }
 
     /// Returns the function that plans second legs that are due now.

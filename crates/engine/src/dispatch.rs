@@ -3,6 +3,7 @@
 //! Each carrier has a worker task. It owns the claimed batches, paces them, and submits their pages
 //! over its connections. The settle stage commits the outcomes and receipts that it reports.
 
+mod batch_slot;
 mod bind;
 pub(crate) mod completed;
 mod connect;

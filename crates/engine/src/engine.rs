@@ -1,6 +1,7 @@
 //! The engine: start, admit, operate, shutdown.
 
 mod admission;
+pub mod changes;
 mod customer_queries;
 pub mod otp;
 mod reload;
@@ -28,6 +29,7 @@ use crate::context::live::Live;
 use crate::context::nodes::Nodes;
 use crate::context::plan::{Plan, SANDBOX};
 use crate::context::random;
+use crate::context::stops::StoppedMessages;
 use crate::context::system::System;
 use crate::context::tls;
 use crate::dispatch;
@@ -140,6 +142,7 @@ impl Engine {
             callbacks: Arc::new(callbacks.clone()),
             nodes,
             holds: HeldAccounts::default(),
+            stops: StoppedMessages::default(),
             follower: tokio::sync::Mutex::new(ClockFollower::new(&system.clock)),
             store: store.clone(),
             clock: system.clock,

@@ -8,10 +8,10 @@
 //! | `settle` | responses and receipts are committed, in groups |
 //! | `notify` | callbacks are posted to the customers' URLs |
 //!
-//! Beside the stages, `cluster` shares work with other nodes, `background` runs periodic tasks,
-//! `queries` finds messages and recipients, `operators` implements the commands, and `sessions` the
-//! sign-in to the console. `context` holds the store, the clock and the other values that the stages
-//! share. `engine` starts all modules.
+//! Beside the stages, `changes` completes pauses and cancels, `cluster` shares work with other nodes,
+//! `background` runs periodic tasks, `queries` finds messages and recipients, `operators` implements
+//! the commands, and `sessions` the sign-in to the console. `context` holds the store, the clock and
+//! the other values that the stages share. `engine` starts all modules.
 //!
 //! This crate knows neither the HTTP API nor SQL. Time, randomness and connections come from the
 //! [`System`] that its user passes in.
@@ -19,6 +19,7 @@
 mod accept;
 mod admit;
 mod background;
+mod changes;
 mod cluster;
 mod context;
 mod dispatch;
@@ -40,11 +41,11 @@ pub use context::random::Random;
 pub use context::system::System;
 pub use database::Outage;
 pub use domain::rate::Rate;
-pub use engine::otp;
 pub use engine::{
     Admission, Credentials, CustomerQueries, DeliveryReport, Engine, Export, NotAdmitted,
     PageFields, Purpose, Quoted, Reloaded, SendRequest,
 };
+pub use engine::{changes as message_changes, otp};
 pub use error::{Error, StartError};
 pub use queries::{
     Event, EventKind, ListPage, Message, RecipientState, Timeline, Usage, UsageOverview,

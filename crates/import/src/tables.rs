@@ -9,7 +9,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 26] = [
+pub(super) const TABLES: [Table; 27] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -158,6 +158,9 @@ pub(super) const TABLES: [Table; 26] = [
             ("message_id", Bytes),
             ("account_id", Int),
             ("due_at_ms", Int),
+            ("paused_at_ms", Int),
+            ("paused_for_ms", Int),
+            ("cancelled_at_ms", Int),
             ("sandbox", Bool),
             ("gateway", Text),
             ("refund_undelivered", Bool),
@@ -172,6 +175,7 @@ pub(super) const TABLES: [Table; 26] = [
             ("pages_total", Int),
             ("validity_s", Int),
             ("paid_from", Text),
+            ("changes", Text),
             ("recipients", Bytes),
             ("callbacks_ended", Bool),
         ],
@@ -361,6 +365,18 @@ pub(super) const TABLES: [Table; 26] = [
             ("reserve", Int),
             ("expires_at_ms", Int),
             ("recipients", Bytes),
+            ("stopped", Bool),
+        ],
+        chunk: CHUNK,
+    },
+    Table {
+        name: "stops",
+        bucketed: Bucketed::ByMessage,
+        key: 1,
+        columns: &[
+            ("message_id", Bytes),
+            ("cancels", Bool),
+            ("requested_at_ms", Int),
         ],
         chunk: CHUNK,
     },

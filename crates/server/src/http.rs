@@ -115,6 +115,7 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
         .route(&at("/wallet/entries"), get(wallet::entries))
         .route(&at("/messages"), get(messages::messages))
         .route(&at("/messages/{message_id}"), get(messages::message))
+        .route(&at("/messages/{message_id}/cancel"), post(messages::cancel))
         .route(
             &at("/messages/{message_id}/recipients"),
             get(messages::recipients),

@@ -7,7 +7,9 @@
 pub(crate) mod batch;
 pub(crate) mod batch_rows;
 mod claim;
+pub(crate) mod end;
 mod held;
+pub(crate) mod pause;
 mod queue;
 
 pub use batch::{

@@ -4,7 +4,7 @@
 use crate::buckets::Buckets;
 use crate::rows::{id_bytes, message_id};
 use crate::wallets;
-use database::{Db, Error, Result, Tx, bulk, query, value};
+use database::{Change, Db, Error, Result, Tx, bulk, query, value};
 use domain::idempotency::{self, Decision, IdempotencyKey, KeyState, RequestFingerprint};
 use domain::{AccountId, Bucket, Environment, MessageId, Refusal};
 use std::collections::{BTreeMap, BTreeSet};
@@ -271,4 +271,33 @@ pub(crate) async fn kept_answer(
     let mut tx = db.read().await?;
     let mut found = find(&mut tx, &BTreeSet::from([place])).await?;
     Ok(found.pop_first().map(|(_, kept)| kept))
+}
+
+/// The storage of an answer whose request changed nothing that a repetition would change again.
+pub(crate) struct KeepAnswer {
+    pub(crate) buckets: Buckets,
+    pub(crate) account: AccountId,
+    pub(crate) environment: Environment,
+    pub(crate) request: KeyedRequest,
+    pub(crate) answer: StoredAnswer,
+    pub(crate) now_ms: i64,
+}
+
+impl Change for KeepAnswer {
+    type Output = Outcome<()>;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Outcome<()>> {
+        let key = &self.request.key;
+        let place = place_of_key(self.buckets, self.account, self.environment, key);
+        if let Some(outcome) = look_up(tx, &place, &self.request, self.now_ms).await? {
+            return Ok(outcome);
+        }
+        let new = NewAnswer {
+            place: &place,
+            request: &self.request,
+            answer: self.answer.clone(),
+        };
+        keep(tx, &[new], self.now_ms).await?;
+        Ok(Outcome::Made(()))
+    }
 }

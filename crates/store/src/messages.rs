@@ -1,7 +1,9 @@
 //! Messages: accepting them, their duplicate windows, reports on them, and the search for them.
 
 pub(crate) mod accept;
+pub(crate) mod changes;
 pub(crate) mod duplicates;
+pub(crate) mod info;
 pub(crate) mod recipient_texts;
 pub(crate) mod recipients;
 pub(crate) mod reports;
@@ -9,7 +11,7 @@ pub(crate) mod search;
 pub(crate) mod totals;
 
 use crate::buckets::Buckets;
-use crate::idempotency::{self, KeptAnswer};
+use crate::idempotency::{self, KeptAnswer, KeyedRequest, Outcome, StoredAnswer};
 use accept::{Accept, Accepted, NewMessage};
 use database::{Db, Result};
 use domain::idempotency::IdempotencyKey;
@@ -64,6 +66,26 @@ impl Messages<'_> {
         key: &IdempotencyKey,
     ) -> Result<Option<KeptAnswer>> {
         idempotency::kept_answer(self.db, account, environment, key).await
+    }
+
+    /// Stores the answer of a request with a key, unless the key has one.
+    pub async fn keep_answer(
+        self,
+        account: AccountId,
+        environment: Environment,
+        request: KeyedRequest,
+        answer: StoredAnswer,
+        now_ms: i64,
+    ) -> Result<Outcome<()>> {
+        let keep = idempotency::KeepAnswer {
+            buckets: Buckets::of(self.db),
+            account,
+            environment,
+            request,
+            answer,
+            now_ms,
+        };
+        self.db.change(keep).await
     }
 
     /// Returns the recipients `from..until` of a message in the order of the request. It returns

@@ -12,6 +12,7 @@ use crate::cluster::nodes::Nodes;
 use crate::deliveries::receipts::CarrierReports;
 use crate::import_support::{self, ImportState};
 use crate::messages::Messages;
+use crate::messages::changes::MessageChanges;
 use crate::messages::duplicates::OpenWindows;
 use crate::messages::recipients::Recipients;
 use crate::messages::reports::{Counted, StatusCounts};
@@ -210,6 +211,11 @@ impl Store {
             windows: &self.windows,
             counted: &self.counted,
         }
+    }
+
+    /// Returns the changes of accepted messages.
+    pub fn changes(&self) -> MessageChanges<'_> {
+        MessageChanges { db: &self.db }
     }
 
     /// Returns the claims of nodes.

@@ -11,6 +11,7 @@ mod contract {
     mod audit;
     mod backup;
     mod buckets;
+    mod cancelling;
     mod chance;
     mod claims;
     mod content;

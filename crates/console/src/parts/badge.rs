@@ -60,6 +60,7 @@ impl Badge {
             DeliveryStatus::Expired => (Tone::Bad, "Expired"),
             DeliveryStatus::Rejected => (Tone::Bad, "Rejected"),
             DeliveryStatus::Failed => (Tone::Bad, "Failed"),
+            DeliveryStatus::Cancelled => (Tone::Warning, "Cancelled"),
         };
         Self::new(tone, text)
     }

@@ -6,7 +6,12 @@ use crate::leg::Leg;
 
 /// Cancels a leg. A recipient without any submit gets its whole charge back, whatever the terms.
 /// The reserve of a cancelled second leg is refunded at the end of the first.
-pub(super) fn cancelled(mut delivery: Delivery, terms: Terms, leg: Leg) -> Option<Transition> {
+pub(super) fn cancelled(
+    mut delivery: Delivery,
+    terms: Terms,
+    leg: Leg,
+    status: DeliveryStatus,
+) -> Option<Transition> {
     if delivery.status.is_final() || delivery.doubts(leg) {
         return None;
     }
@@ -20,7 +25,11 @@ pub(super) fn cancelled(mut delivery: Delivery, terms: Terms, leg: Leg) -> Optio
         return failed(delivery, terms, leg, DeliveryStatus::Failed);
     }
     let is_unsent = delivery.leg.is_none() && delivery.failed_legs == 0;
-    delivery.end(DeliveryStatus::Failed);
+    delivery.end(if is_unsent {
+        status
+    } else {
+        DeliveryStatus::Failed
+    });
     let change = not_delivered(delivery, terms);
     Some(Transition {
         refund: if is_unsent {

@@ -21,6 +21,8 @@ named_enum! {
         Rejected = "rejectd",
         /// Not deliverable for any other reason.
         Failed = "failed",
+        /// Cancelled before a carrier had it.
+        Cancelled = "cancelled",
     }
 }
 
@@ -37,9 +39,12 @@ impl DeliveryStatus {
     pub const fn outside(self) -> &'static str {
         match self {
             Self::Sent | Self::InDoubt => PENDING,
-            Self::Delivered | Self::Undelivered | Self::Expired | Self::Rejected | Self::Failed => {
-                self.as_str()
-            }
+            Self::Delivered
+            | Self::Undelivered
+            | Self::Expired
+            | Self::Rejected
+            | Self::Failed
+            | Self::Cancelled => self.as_str(),
         }
     }
 }
@@ -201,6 +206,8 @@ pub enum DeliveryEvent {
     Cancelled {
         /// The leg.
         leg: Leg,
+        /// The final status of a recipient without any submit.
+        status: DeliveryStatus,
     },
     /// The second leg was put back unsent. Its claim had recorded it as submitted.
     PutBack,

@@ -10,7 +10,8 @@ pub use recipient::PersonalisedRecipient;
 
 use super::classes::Class;
 use super::fields::{Choices, Customer, SendFields, choices, present};
-use super::send::{Adjustments, Draft, Fingerprint, check_sender, cut, some_valid};
+use super::fingerprint::{self, Fingerprint};
+use super::send::{Adjustments, Draft, check_sender, some_valid};
 use super::texts::{RecipientTexts, StoredText};
 use crate::account::Environment;
 use crate::gateway::{Gateway, Priority, Rulebook};
@@ -23,7 +24,6 @@ use crate::prohibited::Prohibited;
 use crate::refusal::Refusal;
 use crate::text::{Alphabet, Text};
 use judge::Judge;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -329,26 +329,16 @@ pub(crate) fn choose(
     })
 }
 
-/// Returns SHA-256 of account, environment, and each recipient with its text in the order of the
-/// numbers.
 fn fingerprint(
     account: AccountId,
     environment: Environment,
     judged: &judge::Judged,
 ) -> Fingerprint {
-    let mut sorted: Vec<_> = judged.recipients.iter().collect();
-    sorted.sort_unstable_by_key(|recipient| recipient.recipient);
-    let mut hash = Sha256::new();
-    hash.update("personalised");
-    hash.update(account.0.to_be_bytes());
-    hash.update(environment.as_str());
-    for recipient in sorted {
+    let texts = judged.recipients.iter().map(|recipient| {
         let text = piece(&judged.texts, &recipient.text);
-        hash.update(recipient.recipient.digits().to_be_bytes());
-        hash.update(text.len().to_be_bytes());
-        hash.update(text);
-    }
-    cut(hash)
+        (recipient.recipient, text)
+    });
+    fingerprint::of_texts(account, environment, texts)
 }
 
 #[cfg(test)]

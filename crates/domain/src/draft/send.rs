@@ -2,6 +2,7 @@
 
 use super::classes::{self, Class};
 use super::fields::{Choices, Customer, SendFields, choices, present, without_nul};
+use super::fingerprint::{self, Fingerprint};
 use super::texts::RecipientTexts;
 use crate::account::{Environment, SenderId};
 use crate::gateway::{Gateway, GatewayRules, Priority, Rulebook};
@@ -14,7 +15,6 @@ use crate::prohibited::Prohibited;
 use crate::refusal::Refusal;
 use crate::text;
 use crate::text::{Prepared, Text};
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// A checked and priced message. It may still be refused as a duplicate or for its balance.
@@ -85,9 +85,6 @@ pub struct Adjustments {
     pub ignored_fields: Vec<String>,
 }
 
-/// SHA-256 of account, environment, text without suffix and sorted recipients, cut to 16 bytes.
-pub type Fingerprint = [u8; 16];
-
 /// Checks the fields of a send in the order of docs/spec/interface.md, section 4, from "`from`
 /// present" to the rules of the gateway and the prohibited phrases. The checks of duplicates and
 /// balance need the database and follow later.
@@ -136,7 +133,12 @@ pub fn draft(
         environment,
         gateway: gateway.gateway,
         sender: sender.name.clone(),
-        fingerprint: fingerprint(customer.account.id, environment, &text, &list.valid),
+        fingerprint: fingerprint::of_text(
+            customer.account.id,
+            environment,
+            text.as_str(),
+            &list.valid,
+        ),
         text,
         adjustments: Adjustments {
             text_changed: changed,
@@ -253,30 +255,4 @@ fn over<'a>(
     } else {
         format!("Send it over {}.", names.join(" or "))
     }
-}
-
-fn fingerprint(
-    account: AccountId,
-    environment: Environment,
-    text: &Text,
-    recipients: &[Recipient],
-) -> Fingerprint {
-    let mut sorted = recipients.to_vec();
-    sorted.sort_unstable();
-    let mut hash = Sha256::new();
-    hash.update(account.0.to_be_bytes());
-    hash.update(environment.as_str());
-    hash.update(text.as_str().len().to_be_bytes());
-    hash.update(text.as_str());
-    for recipient in sorted {
-        hash.update(recipient.digits().to_be_bytes());
-    }
-    cut(hash)
-}
-
-/// Cuts a hash to the size of a fingerprint.
-pub(super) fn cut(hash: Sha256) -> Fingerprint {
-    let mut fingerprint = Fingerprint::default();
-    fingerprint.copy_from_slice(&hash.finalize()[..16]);
-    fingerprint
 }

@@ -25,13 +25,13 @@ pub enum Effect {
     Applies,
 }
 
-/// Decides on a change. A repeated change has no effect, and a final message only accepts a
-/// repeated cancel. A paused message that is rescheduled stays paused.
+/// Decides on a change. A repeated change has no effect, and a final message only accepts a cancel,
+/// which has none. A paused message that is rescheduled stays paused.
 pub fn change(progress: &Progress, change: Change, now_ms: i64) -> Result<Effect, Refusal> {
     let state = progress.state(now_ms);
     let is_final = matches!(state, MessageState::Completed | MessageState::Cancelled);
     match change {
-        Change::Cancel if is_final => Ok(Effect::Nothing),
+        Change::Cancel if is_final || progress.was_cancelled => Ok(Effect::Nothing),
         _ if is_final => Err(Refusal::TooLate(
             "This message has its final state: it cannot be changed any more.",
         )),

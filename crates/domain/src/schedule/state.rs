@@ -33,6 +33,8 @@ pub struct Progress {
     pub due_at_ms: i64,
     /// `true` if the message is paused.
     pub is_paused: bool,
+    /// `true` if the message was cancelled. Recipients that a carrier had went on.
+    pub was_cancelled: bool,
 }
 
 impl Progress {

@@ -124,6 +124,7 @@ fn progress(
         cancelled,
         due_at_ms: NOW + due_in_ms,
         is_paused,
+        was_cancelled: false,
     }
 }
 
@@ -178,6 +179,25 @@ fn a_change_is_made_once_and_never_to_a_final_message() {
             }
         }
     }
+}
+
+#[test]
+fn a_pause_does_not_schedule_a_message() {
+    assert_eq!(scheduled_for(None, 0, NOW), None);
+    assert_eq!(scheduled_for(Some(NOW + 9), 0, NOW), Some(NOW + 9));
+    assert_eq!(scheduled_for(Some(NOW + 9), 9, NOW), None);
+    assert_eq!(scheduled_for(Some(NOW + 9), 4, NOW), Some(NOW + 5));
+}
+
+#[test]
+fn a_second_cancel_has_no_effect() {
+    let cancelled = Progress {
+        was_cancelled: true,
+        ..progress(3, 9, 7, 0, false)
+    };
+    let effect = |asked| change(&cancelled, asked, NOW).ok();
+    assert_eq!(effect(Change::Cancel), Some(Effect::Nothing));
+    assert_eq!(effect(Change::Pause), Some(Effect::Applies));
 }
 
 proptest! {

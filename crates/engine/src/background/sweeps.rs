@@ -1,6 +1,6 @@
 //! The periodic sweeps of the database.
 
-use super::{gauges, held_accounts};
+use super::{gauges, held_accounts, stops};
 use crate::admit::callers::Callers;
 use crate::cluster::takeover::chunks;
 use crate::context::Context;
@@ -41,6 +41,8 @@ const ATTEMPTS_MS: i64 = 14 * 86_400_000;
 const UNCONFIGURED_INTERVAL: Duration = Duration::from_secs(5);
 /// Period of the settlement of held accounts.
 const HELD_INTERVAL: Duration = Duration::from_secs(2);
+/// Period of the completion of stops.
+const STOPS_INTERVAL: Duration = Duration::from_secs(1);
 /// Period of the measurement of queues.
 const MEASURE_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -57,8 +59,17 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
         Arc::clone(context),
         callers.revision(),
     ));
+    let completing = every(
+        STOPS_INTERVAL,
+        Outage::of("stopped messages cannot be completed"),
+        context,
+        |context| async move { stops::complete(&context).await },
+    );
+    let stopping = tokio::spawn(stops::follow(Arc::clone(context)));
     let sweeps = sweeps(context).into_iter();
-    sweeps.chain([settling, following]).collect()
+    sweeps
+        .chain([settling, following, completing, stopping])
+        .collect()
 }
 
 fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {

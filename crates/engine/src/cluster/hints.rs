@@ -2,6 +2,7 @@
 
 use super::deadline::within;
 use crate::context::Context;
+use crate::context::stops::STOP_HINT;
 use database::Outage;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +30,7 @@ pub(crate) async fn send(context: Arc<Context>) {
     }
 }
 
-/// Wakes carriers at hints of other nodes. Runs until the engine ends.
+/// Wakes carriers, and the reader of stopped messages, at hints of other nodes. Runs until the engine ends.
 pub(crate) async fn listen(context: Arc<Context>) {
     let outage =
         Outage::of("hints of other nodes cannot be received, the database is polled instead");
@@ -38,7 +39,9 @@ pub(crate) async fn listen(context: Arc<Context>) {
             Some(None) => return,
             Some(Some(mut hints)) => {
                 while let Ok(Ok(name)) = timeout(SILENCE_TIMEOUT, hints.next()).await {
-                    if let Some(carrier) = context.carrier(&name) {
+                    if name == STOP_HINT {
+                        context.stops.note_change();
+                    } else if let Some(carrier) = context.carrier(&name) {
                         carrier.arrived();
                     }
                 }

@@ -1,37 +1,16 @@
 //! The claimed batches of a carrier in memory: recipients to submit, recipients on the wire, and
 //! outcomes that are not committed yet. No effects here.
 
+use super::batch_slot::{Slot, Stopped, Updates};
 use super::decision::{Decision, Tag};
 use super::multipart::{Answer, MultipartState};
 use super::pages::Pages;
-use super::retry::Requeue;
 use crate::context::plan::Plan;
 use domain::{BatchId, Priority, Recipient};
 use smpp::SubmitOutcome;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use store::{Batch, Claimed, Content, Ended, Progress};
-
-/// A batch in memory.
-struct Slot {
-    batch: Arc<Batch>,
-    content: Arc<Content>,
-    pages: Arc<Pages>,
-    /// Number of recipients without an outcome.
-    unaccounted: usize,
-    /// `true` for each recipient with an outcome, by index in the batch.
-    accounted_for: Vec<bool>,
-    updates: Updates,
-}
-
-#[derive(Default)]
-struct Updates {
-    submitted: Vec<(Recipient, Vec<String>)>,
-    doubted: Vec<Recipient>,
-    ended: Vec<Ended>,
-    requeue: BTreeMap<Requeue, Vec<Recipient>>,
-    count: usize,
-}
 
 /// A recipient to submit, with its pages.
 pub(crate) struct Ready {
@@ -96,6 +75,7 @@ impl InFlight {
             unaccounted: count,
             accounted_for: vec![false; count],
             updates: Updates::default(),
+            stopped: Stopped::No,
         });
         to_decide
     }
@@ -269,7 +249,10 @@ impl InFlight {
         self.blocked.remove(&batch);
         let is_it = |slot: &Option<Slot>| {
             let slot = slot.as_ref();
-            slot.is_some_and(|slot| slot.batch.id == batch && slot.updates.count > 0)
+            slot.is_some_and(|slot| {
+                let is_changed = slot.updates.count > 0 || slot.stopped == Stopped::Unreported;
+                slot.batch.id == batch && is_changed
+            })
         };
         if let Some(index) = self.slots.iter().position(is_it) {
             let index = u32::try_from(index).unwrap_or(u32::MAX);
@@ -304,6 +287,9 @@ impl InFlight {
                 continue;
             }
             let updates = std::mem::take(&mut slot.updates);
+            if slot.stopped == Stopped::Unreported {
+                slot.stopped = Stopped::Reported;
+            }
             let mut again: Vec<Batch> = updates
                 .requeue
                 .into_iter()
@@ -335,6 +321,7 @@ impl InFlight {
                 ended: updates.ended,
                 remaining,
                 again,
+                stopped: slot.stopped != Stopped::No,
             });
             if slot.unaccounted == 0 {
                 self.slots[index as usize] = None;
@@ -344,9 +331,24 @@ impl InFlight {
         (all, accounted)
     }
 
-    /// Takes queued and delayed recipients of matching content. Recipients with an accepted page
+    /// Records that no unsent recipient of these batches is in memory. Each is reported once.
+    pub(crate) fn note_stopped(&mut self, is_stopped: impl Fn(&Batch) -> bool) {
+        for (index, slot) in (0..).zip(&mut self.slots) {
+            let Some(slot) = slot.as_mut() else {
+                continue;
+            };
+            if slot.stopped == Stopped::No && is_stopped(&slot.batch) {
+                slot.stopped = Stopped::Unreported;
+                if slot.updates.count == 0 {
+                    self.changed.push_back(index);
+                }
+            }
+        }
+    }
+
+    /// Takes queued and delayed recipients of matching batches. Recipients with an accepted page
     /// stay.
-    pub(crate) fn withdraw(&mut self, matches: impl Fn(&Content) -> bool) -> Vec<Tag> {
+    pub(crate) fn withdraw(&mut self, matches: impl Fn(&Batch, &Content) -> bool) -> Vec<Tag> {
         let ready = self.ready.iter().flatten();
         let ready = ready.map(|&(slot, recipient)| Tag {
             slot,
@@ -355,8 +357,8 @@ impl InFlight {
         });
         let delayed = self.delayed.iter().map(|&(_, tag)| tag);
         let is_unsent = |tag: &Tag| {
-            let content = self.batch(*tag).map(|(_, content)| content);
-            content.is_some_and(|content| matches(&content)) && !self.is_begun(*tag)
+            let found = self.batch(*tag);
+            found.is_some_and(|(batch, content)| matches(&batch, &content)) && !self.is_begun(*tag)
         };
         let out: Vec<Tag> = ready.chain(delayed).filter(is_unsent).collect();
         let indexes: HashSet<(u32, u16)> =

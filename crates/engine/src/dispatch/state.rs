@@ -12,7 +12,7 @@ use crate::context::metrics::CarrierMeasures;
 use domain::{DeliveryStatus, Pace, Priority, SubmitFault};
 use smpp::{ReceiptIds, Submit, SubmitOutcome};
 use std::sync::Arc;
-use store::{BatchKind, Claimed};
+use store::{Batch, BatchKind, Claimed, Content};
 
 /// Size of an in-flight window from which one slot is reserved for one-time passwords.
 const MIN_WINDOW_WITH_RESERVE: usize = 10;
@@ -45,8 +45,10 @@ impl State {
 
     /// Adds a claimed batch. An expired batch is decided at once.
     pub(crate) fn take(&mut self, claimed: Claimed) {
-        // The account may have been held since the claim.
-        if self.context.holds.contain(&claimed.content) {
+        // The account may have been held, or the message stopped, since the claim.
+        if self.context.holds.contain(&claimed.content)
+            || self.context.stops.contain(claimed.batch.message)
+        {
             self.carrier.withhold();
         }
         let now_ms = self.context.clock.now_ms();
@@ -178,6 +180,11 @@ impl State {
         if matches!(decision, Decision::InDoubt(_)) {
             self.measures.in_doubt();
         }
+        let is_again = matches!(decision, Decision::ResubmitNow | Decision::ResubmitAt(_));
+        if is_again && !asked.is_begun && self.context.stops.contain(batch.message) {
+            self.put_back(tag, asked.now_ms);
+            return;
+        }
         self.in_flight.decide(tag, decision);
     }
 
@@ -189,18 +196,21 @@ impl State {
         }
     }
 
-    /// Puts back recipients of accounts that may no longer send. A recipient with accepted pages
-    /// is still completed.
+    /// Puts back recipients of stopped messages, and of accounts that may no longer send. A recipient
+    /// with accepted pages is still completed.
     pub(crate) fn put_back_withheld(&mut self) {
         if !self.carrier.take_withheld() {
             return;
         }
         let now_ms = self.context.clock.now_ms();
         let context = Arc::clone(&self.context);
-        let withheld = |content: &_| context.holds.contain(content);
+        let is_stopped = |batch: &Batch| context.stops.contain(batch.message);
+        let withheld =
+            |batch: &Batch, content: &Content| is_stopped(batch) || context.holds.contain(content);
         for tag in self.in_flight.withdraw(withheld) {
             self.put_back(tag, now_ms);
         }
+        self.in_flight.note_stopped(is_stopped);
     }
 
     fn put_back(&mut self, tag: Tag, now_ms: i64) {

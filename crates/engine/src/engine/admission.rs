@@ -154,7 +154,7 @@ impl Stages {
 
 impl Admission {
     /// The context of the engine.
-    pub(super) fn context(&self) -> &Context {
+    pub(super) fn context(&self) -> &Arc<Context> {
         &self.stages.context
     }
 
@@ -272,7 +272,10 @@ impl Admission {
     }
 
     /// Returns the stored answer to the same request with the same key, if there is one.
-    async fn replayed(&self, keyed: &KeyedRequest) -> Result<Option<StoredAnswer>, Error> {
+    pub(super) async fn replayed(
+        &self,
+        keyed: &KeyedRequest,
+    ) -> Result<Option<StoredAnswer>, Error> {
         let account = self.caller.customer.account.id;
         let context = &self.stages.context;
         let kept = Box::pin(context.store.messages().kept_answer(

@@ -1,7 +1,7 @@
 //! Delivery reports.
 
 use crate::error::Error;
-use domain::schedule::{MessageState, Progress};
+use domain::schedule::{self, MessageState, Progress};
 use domain::{AccountId, Environment, MessageId, PENDING, Recipient, Refusal};
 use store::Store;
 
@@ -62,9 +62,10 @@ pub(crate) async fn report(
         recipients: signed(counts.total),
         handed_over: signed(counts.handed_over),
         ended: signed(ended),
-        cancelled: 0,
+        cancelled: signed(counts.cancelled),
         due_at_ms: found.due_at_ms.unwrap_or_default(),
-        is_paused: false,
+        is_paused: found.is_paused,
+        was_cancelled: false,
     };
     let status =
         |status: Option<domain::DeliveryStatus>| status.map_or(PENDING, |status| status.outside());
@@ -75,7 +76,11 @@ pub(crate) async fn report(
         delivered: counts.delivered,
         failed: counts.failed,
         pending: counts.total.saturating_sub(ended),
-        scheduled_for_ms: found.due_at_ms,
+        scheduled_for_ms: schedule::scheduled_for(
+            found.due_at_ms,
+            found.paused_for_ms,
+            message.accepted_at_ms(),
+        ),
         state: progress.state(now_ms),
         reports: found
             .recipients

@@ -214,6 +214,20 @@ fn batches(bucket: Bucket, message: MessageId, recipients: &[Recipient]) -> Vec<
     batches.collect()
 }
 
+/// The carrier refused all of a batch.
+fn refused(batch: &Batch) -> Progress {
+    Progress {
+        batch: Arc::new(batch.clone()),
+        gateway: Gateway::DirectRefund,
+        submitted: vec![],
+        doubted: vec![],
+        ended: batch.recipients.iter().copied().map(rejected).collect(),
+        remaining: vec![],
+        again: vec![],
+        stopped: false,
+    }
+}
+
 /// Returns the end of a recipient that the carrier rejected.
 fn rejected(recipient: Recipient) -> Ended {
     Ended {
@@ -347,15 +361,7 @@ impl Kit {
             two_legs: false,
         };
         let batches = batches(self.store.bucket_of(account), id, &recipients);
-        let refused = batches.iter().map(|batch| Progress {
-            batch: Arc::new(batch.clone()),
-            gateway: Gateway::DirectRefund,
-            submitted: vec![],
-            doubted: vec![],
-            ended: batch.recipients.iter().copied().map(rejected).collect(),
-            remaining: vec![],
-            again: vec![],
-        });
+        let refused = batches.iter().map(refused);
         let report = CarrierReport {
             now_ms: RESERVED,
             progress: refused.collect(),

@@ -42,6 +42,8 @@ pub enum EventKind {
         /// The carrier.
         carrier: String,
     },
+    /// The recipient was cancelled before a carrier had it.
+    Cancelled,
     /// The recipient has a final status.
     Settled {
         /// The status.
@@ -128,13 +130,22 @@ fn delivery_events(delivery: &DeliveryInfo, accepted_at_ms: i64) -> Vec<Event> {
         at_ms: delivery.submitted_at_ms.max(accepted_at_ms),
         kind,
     });
-    let settled = delivery.settled_at_ms.map(|at_ms| Event {
-        at_ms: at_ms.max(accepted_at_ms),
+    let settled_at_ms = delivery
+        .settled_at_ms
+        .map(|at_ms| at_ms.max(accepted_at_ms));
+    let settled = settled_at_ms.map(|at_ms| Event {
+        at_ms,
         kind: EventKind::Settled {
             delivery_status: delivery.status,
         },
     });
-    submitted.into_iter().chain(settled).collect()
+    let is_cancelled = delivery.status == DeliveryStatus::Cancelled;
+    let cancelled = settled_at_ms.filter(|_| is_cancelled).map(|at_ms| Event {
+        at_ms,
+        kind: EventKind::Cancelled,
+    });
+    let events = submitted.into_iter().chain(cancelled);
+    events.chain(settled).collect()
 }
 
 /// Returns `true` if an error is the status of a response and not the code of a receipt.

@@ -2,7 +2,7 @@
 
 use super::scope::{ListPage, Scope};
 use crate::error::Error;
-use domain::schedule::{MessageState, Progress};
+use domain::schedule::{self, MessageState, Progress};
 use domain::search::{List, MessageFilter, Page, StatusFilter};
 use domain::{AccountId, Gateway, MessageId, Money, Recipient, Refusal, sender};
 use std::collections::HashMap;
@@ -65,8 +65,12 @@ impl Message {
             id: info.id,
             account: info.account,
             created_at_ms: info.id.accepted_at_ms(),
-            scheduled_for_ms: info.due_at_ms,
-            state: state(info.id, info.due_at_ms, info.recipients, totals, now_ms),
+            scheduled_for_ms: schedule::scheduled_for(
+                info.due_at_ms,
+                info.paused_for_ms,
+                info.id.accepted_at_ms(),
+            ),
+            state: state(&info, totals, now_ms),
             sender: info.sender,
             gateway: info.gateway,
             body: Some(info.body).filter(|body| !body.is_empty()),
@@ -88,20 +92,15 @@ fn signed(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-fn state(
-    id: MessageId,
-    due_at_ms: Option<i64>,
-    recipients: u64,
-    totals: &MessageTotals,
-    now_ms: i64,
-) -> MessageState {
+fn state(info: &MessageInfo, totals: &MessageTotals, now_ms: i64) -> MessageState {
     let progress = Progress {
-        recipients: signed(recipients),
-        handed_over: signed(totals.deliveries),
+        recipients: signed(info.recipients),
+        handed_over: signed(totals.deliveries - totals.cancelled),
         ended: signed(totals.deliveries - totals.open),
-        cancelled: 0,
-        due_at_ms: due_at_ms.unwrap_or_else(|| id.accepted_at_ms()),
-        is_paused: false,
+        cancelled: signed(totals.cancelled),
+        due_at_ms: info.due_at_ms.unwrap_or_else(|| info.id.accepted_at_ms()),
+        is_paused: info.paused_at_ms.is_some(),
+        was_cancelled: info.was_cancelled,
     };
     progress.state(now_ms)
 }
@@ -115,7 +114,7 @@ fn has_status(recipients: u64, totals: &MessageTotals, status: StatusFilter) -> 
         StatusFilter::Expired => totals.expired,
         StatusFilter::Rejected => totals.rejected,
         StatusFilter::Failed => totals.failed,
-        StatusFilter::Cancelled => 0,
+        StatusFilter::Cancelled => totals.cancelled,
     };
     count > 0
 }

@@ -202,11 +202,16 @@ end;
 -- shares where there are several. `otp_id` is not null in a one-time password. A receiver that answers 410 sets `callbacks_ended`; no other column changes.
 -- `due_at_ms` is null in a message that is due when it is accepted; its id tells when that was. `validity_s` is that of
 -- the request. `pages_total` counts the pages of all recipients, and `page_count` the most of one.
+-- A paused message has `paused_at_ms`. `paused_for_ms` is the length of earlier pauses, by which a resume moved
+-- `due_at_ms`. `cancelled_at_ms` is the end of a cancel. `changes` lists the last pauses and resumes with their times.
 create table messages (
     bucket bigint not null,
     message_id blob not null,
     account_id bigint not null,
     due_at_ms bigint,
+    paused_at_ms bigint,
+    paused_for_ms bigint,
+    cancelled_at_ms bigint,
     sandbox boolean not null,
     gateway text not null,
     refund_undelivered boolean not null,
@@ -222,6 +227,7 @@ create table messages (
     paid_from text not null,
     body text,
     otp_id blob,
+    changes text,
     recipients blob not null,
     primary key (bucket, message_id)
 ) without rowid;
@@ -311,8 +317,8 @@ create table server_keys (
 -- Batches
 
 -- The recipients of one message, for one carrier, that are not accounted for. `claimed_by` is the node that
--- submits them, 0 for none, or -1 while the account may not send. A claimed recipient without a delivery may have been
--- sent.
+-- submits them, 0 for none, -1 while the account may not send, or -2 while the message is paused. A claimed recipient
+-- without a delivery may have been sent. A claimed batch is `stopped` if its node holds no unsent recipient of it.
 create table batches (
     bucket bigint not null,
     carrier text not null,
@@ -331,7 +337,18 @@ create table batches (
     reserve bigint not null,
     expires_at_ms bigint not null,
     recipients blob not null,
+    stopped boolean not null default false,
     primary key (bucket, carrier, claimed_by, priority, due_at_ms, batch_id)
+) without rowid;
+
+-- The messages whose unsent recipients must leave the memory of the nodes, for a pause or a cancel. The row of a cancel
+-- goes when its last recipient has ended.
+create table stops (
+    bucket bigint not null,
+    message_id blob not null,
+    cancels boolean not null,
+    requested_at_ms bigint not null,
+    primary key (bucket, message_id)
 ) without rowid;
 
 -- Deliveries

@@ -19,12 +19,16 @@ pub enum QueueState {
     Waiting,
     /// The batch waits until its account may send.
     Held,
+    /// The batch waits until its message is resumed.
+    Paused,
     /// The node has claimed the batch.
     Claimed(NodeId),
 }
 
 /// The stored holder of a held batch.
 const HELD: i64 = -1;
+/// The stored holder of a batch of a paused message.
+const PAUSED: i64 = -2;
 
 impl QueueState {
     /// Returns the state of a stored `claimed_by`.
@@ -32,6 +36,7 @@ impl QueueState {
         match node(stored) {
             Some(node) => Self::Claimed(node),
             None if stored == HELD => Self::Held,
+            None if stored == PAUSED => Self::Paused,
             None => Self::Waiting,
         }
     }
@@ -41,6 +46,7 @@ impl QueueState {
         match self {
             Self::Waiting => holder(None),
             Self::Held => HELD,
+            Self::Paused => PAUSED,
             Self::Claimed(node) => holder(Some(node)),
         }
     }
@@ -183,6 +189,8 @@ pub struct Progress {
     pub remaining: Vec<Recipient>,
     /// New batches: retries, other carriers, resends, second legs.
     pub again: Vec<Batch>,
+    /// `true` if the message is stopped and the node holds no unsent recipient of the batch.
+    pub stopped: bool,
 }
 
 impl Progress {
@@ -196,6 +204,7 @@ impl Progress {
             ended: Vec::new(),
             remaining: Vec::new(),
             again: Vec::new(),
+            stopped: false,
         }
     }
 

@@ -149,7 +149,7 @@ pub(crate) async fn shrink(
 
 /// Sets the state of batches, and the end of a claim. It returns how many batches were found as
 /// given.
-pub(super) async fn mark(
+pub(crate) async fn mark(
     tx: &mut Tx,
     batches: &[Batch],
     state: QueueState,
@@ -189,35 +189,74 @@ pub(super) async fn mark(
     Ok(marked.into_iter().filter(|is_marked| *is_marked).count())
 }
 
-pub(super) struct BatchRow {
-    pub(super) bucket: i16,
-    pub(super) carrier: String,
-    pub(super) claimed_by: i64,
-    pub(super) priority: i64,
-    pub(super) due_at_ms: i64,
-    pub(super) batch_id: i64,
-    pub(super) claimed_until_ms: i64,
-    pub(super) message_id: Vec<u8>,
-    pub(super) kind: String,
-    pub(super) leg: i64,
-    pub(super) tries: i64,
-    pub(super) suffixed: bool,
-    pub(super) pages: i64,
-    pub(super) charge: i64,
-    pub(super) reserve: i64,
-    pub(super) expires_at_ms: i64,
-    pub(super) recipients: Vec<u8>,
-    pub(super) account_id: i64,
-    pub(super) sandbox: bool,
-    pub(super) gateway: String,
-    pub(super) sender: String,
-    pub(super) body: Option<String>,
-    pub(super) otp_id: Option<Vec<u8>>,
-    pub(super) otp_kind: Option<String>,
-    pub(super) otp_length: Option<i64>,
-    pub(super) message_due_at_ms: Option<i64>,
+/// Records that the node which holds these batches has no unsent recipient of them.
+pub(crate) async fn set_stopped(tx: &mut Tx, batches: &[&Batch]) -> Result<()> {
+    tx.execute_each(
+        by_whole_keys(
+            "update batches set stopped = true
+         where bucket = $1 and carrier = $2 and claimed_by = $3 and priority = $4
+             and due_at_ms = $5 and batch_id = $6",
+            "update batches set stopped = true
+         where ",
+            &[
+                "bucket",
+                "carrier",
+                "claimed_by",
+                "priority",
+                "due_at_ms",
+                "batch_id",
+            ],
+            "",
+        )
+        .rows(batches, |batch| {
+            [
+                value(batch.bucket.0),
+                value(&*batch.carrier),
+                value(batch.state.stored()),
+                value(batch.priority.rank()),
+                value(batch.due_at_ms),
+                value(batch.id.0),
+            ]
+        }),
+    )
+    .await?;
+    Ok(())
+}
+
+#[expect(clippy::struct_excessive_bools, reason = "they are columns")]
+pub(crate) struct BatchRow {
+    pub(crate) bucket: i16,
+    pub(crate) carrier: String,
+    pub(crate) claimed_by: i64,
+    pub(crate) priority: i64,
+    pub(crate) due_at_ms: i64,
+    pub(crate) batch_id: i64,
+    pub(crate) claimed_until_ms: i64,
+    pub(crate) message_id: Vec<u8>,
+    pub(crate) kind: String,
+    pub(crate) leg: i64,
+    pub(crate) tries: i64,
+    pub(crate) suffixed: bool,
+    pub(crate) pages: i64,
+    pub(crate) charge: i64,
+    pub(crate) reserve: i64,
+    pub(crate) expires_at_ms: i64,
+    pub(crate) recipients: Vec<u8>,
+    pub(crate) account_id: i64,
+    pub(crate) sandbox: bool,
+    pub(crate) gateway: String,
+    pub(crate) sender: String,
+    pub(crate) body: Option<String>,
+    pub(crate) otp_id: Option<Vec<u8>>,
+    pub(crate) otp_kind: Option<String>,
+    pub(crate) otp_length: Option<i64>,
+    pub(crate) message_due_at_ms: Option<i64>,
+    /// `true` if the node that holds it has no unsent recipient of it.
+    pub(crate) stopped: bool,
     /// `true` if the account may not send.
-    pub(super) is_held: bool,
+    pub(crate) is_held: bool,
+    /// `true` if the message is paused.
+    pub(crate) is_paused: bool,
 }
 
 database::from_row!(BatchRow {
@@ -238,6 +277,7 @@ database::from_row!(BatchRow {
     reserve,
     expires_at_ms,
     recipients,
+    stopped,
     account_id,
     sandbox,
     gateway,
@@ -247,7 +287,8 @@ database::from_row!(BatchRow {
     otp_kind,
     otp_length,
     message_due_at_ms,
-    is_held
+    is_held,
+    is_paused
 });
 
 /// A select of batches and the fields of their messages that a claim needs. The text continues with
@@ -258,7 +299,8 @@ macro_rules! select_batches {
             "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.otp_id,
          p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms,
          not m.sandbox and exists (select 1 from holds h
-             where h.account_id = m.account_id) as is_held
+             where h.account_id = m.account_id) as is_held,
+         m.paused_at_ms is not null as is_paused
      from batches b
      join messages m on m.bucket = b.bucket and m.message_id = b.message_id
      left join otps p on p.bucket = m.bucket and p.otp_id = m.otp_id ",
@@ -267,10 +309,10 @@ macro_rules! select_batches {
     };
 }
 
-pub(super) use select_batches;
+pub(crate) use select_batches;
 
 impl BatchRow {
-    pub(super) fn claimed(mut self) -> Result<Claimed> {
+    pub(crate) fn claimed(mut self) -> Result<Claimed> {
         let message = message_id(&self.message_id)?;
         let otp = match (&self.otp_id, &self.otp_kind, self.otp_length) {
             (Some(id), Some(kind), Some(length)) => Some(otp_text(id, kind, length)?),

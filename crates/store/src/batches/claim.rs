@@ -4,6 +4,7 @@ use super::batch::{Batch, BatchKind, Body, Claimed, QueueState};
 use super::batch_rows::{
     BatchRow, MAX_BATCHES, delete, insert, mark, select_batches, shrink, take,
 };
+use super::pause;
 use super::queue::next_due;
 use crate::buckets::Buckets;
 use crate::deliveries::delivery_rows::{set_leg, stored};
@@ -101,13 +102,13 @@ impl Change for ClaimBatches {
 }
 
 impl ClaimBatches {
-    /// Returns the due batches. Each has a flag that is `true` if its account may not send.
+    /// Returns the due batches, each with the reason why it must wait, if any.
     async fn due(
         &self,
         tx: &mut Tx,
         priority: Priority,
         most: usize,
-    ) -> Result<Vec<(Claimed, bool)>> {
+    ) -> Result<Vec<(Claimed, Option<QueueState>)>> {
         let sql = locking!(
             select_batches!("where b.bucket = $1 and b.carrier = $2 and b.claimed_by = 0
                  and b.priority = $3 and b.due_at_ms <= $4
@@ -127,8 +128,12 @@ impl ClaimBatches {
             .await?;
         rows.into_iter()
             .map(|row| {
-                let is_held = row.is_held;
-                Ok((row.claimed()?, is_held))
+                let waits = match (row.is_paused, row.is_held) {
+                    (true, _) => Some(QueueState::Paused),
+                    (false, true) => Some(QueueState::Held),
+                    (false, false) => None,
+                };
+                Ok((row.claimed()?, waits))
             })
             .collect()
     }
@@ -136,19 +141,28 @@ impl ClaimBatches {
     /// Claims batches up to the requested number of recipients. The last batch is split if it is
     /// too large, which fills the claim, so no second batch is split. The remainder waits under
     /// another id: a reader of a waiting batch finds it with the same recipients, or not at all.
-    /// Batches of accounts that may not send are moved out of the way of claims.
+    /// Batches of accounts that may not send, and of paused messages, are moved out of the way of
+    /// claims.
     async fn take(
         &self,
         tx: &mut Tx,
-        found: Vec<(Claimed, bool)>,
+        found: Vec<(Claimed, Option<QueueState>)>,
         room: &mut usize,
     ) -> Result<Vec<Claimed>> {
         let state = QueueState::Claimed(self.claim.node);
-        let (mut waiting, mut taken, mut held) = (Vec::new(), Vec::new(), Vec::new());
-        for (mut claimed, is_held) in found {
-            if is_held {
-                held.push(claimed.batch);
-                continue;
+        let (mut waiting, mut taken) = (Vec::new(), Vec::new());
+        let (mut held, mut paused) = (Vec::new(), Vec::new());
+        for (mut claimed, waits) in found {
+            match waits {
+                Some(QueueState::Paused) => {
+                    paused.push(claimed.batch);
+                    continue;
+                }
+                Some(_) => {
+                    held.push(claimed.batch);
+                    continue;
+                }
+                None => {}
             }
             let count = claimed.batch.recipients.len();
             if *room == 0 {
@@ -171,6 +185,7 @@ impl ClaimBatches {
         }
         mark(tx, &waiting, state, self.claim.until_ms).await?;
         mark(tx, &held, QueueState::Held, 0).await?;
+        pause::put_aside(tx, paused).await?;
         Ok(taken)
     }
 }

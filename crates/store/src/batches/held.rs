@@ -1,18 +1,15 @@
 //! Held batches, whose accounts may not send. They lie apart from waiting batches, so that claims
 //! need not skip them. A claim that finds one among the waiting batches moves it.
 
-use super::batch::{Batch, BatchKind, Claimed, Progress, QueueState};
-use super::batch_rows::{BatchRow, mark, select_batches, take};
-use super::claim::wanted;
+use super::batch::{Batch, Claimed, QueueState};
+use super::batch_rows::{BatchRow, mark, select_batches};
+use super::end::end_unsent;
 use super::queue::Queues;
 use crate::accounts::holds;
 use crate::buckets::Buckets;
-use crate::deliveries::delivery_rows::known;
-use crate::deliveries::receipts::settle::cancelled::cancelled;
-use crate::deliveries::settle::{self, CallbackRoom, SettleContext, Settled};
+use crate::deliveries::settle::Settled;
 use database::{Change, Db, Result, Tx, locking, query};
-use domain::{AccountId, Bucket, Priority, Queued};
-use std::sync::Arc;
+use domain::{AccountId, Bucket, DeliveryStatus, Priority, Queued};
 
 /// Batches read in one step.
 const STEP: i64 = 1_000;
@@ -58,7 +55,7 @@ impl Change for Cancel {
             return Ok((Settled::default(), false));
         }
         let sql = locking!(
-            select_batches!("where b.bucket = $1 and b.carrier = $2 and b.claimed_by = $3
+            select_batches!("where b.bucket = $1 and b.carrier = $2 and b.claimed_by in ($3, $6)
                  and m.account_id = $4 limit $5");
             "for update of b"
         );
@@ -69,7 +66,8 @@ impl Change for Cancel {
                     .bind(&*self.carrier)
                     .bind(QueueState::Held.stored())
                     .bind(self.account.0)
-                    .bind(STEP / 4),
+                    .bind(STEP / 4)
+                    .bind(QueueState::Paused.stored()),
             )
             .await?;
         let mut recipients = 0;
@@ -85,42 +83,9 @@ impl Change for Cancel {
         if queued.is_empty() {
             return Ok((Settled::default(), false));
         }
-        let settled = self.end(tx, queued).await?;
+        let status = DeliveryStatus::Failed;
+        let settled = end_unsent(tx, self.buckets, self.now_ms, queued, status).await?;
         Ok((settled, true))
-    }
-}
-
-impl Cancel {
-    /// Ends the recipients of batches that were not submitted, with the refunds due.
-    async fn end(&self, tx: &mut Tx, queued: Vec<Claimed>) -> Result<Settled> {
-        let batches: Vec<&Batch> = queued.iter().map(|one| &one.batch).collect();
-        let taken = take(tx, &batches).await?;
-        let mut ended = Vec::with_capacity(queued.len());
-        for mut claimed in queued {
-            let batch = &mut claimed.batch;
-            // A resend is not made. A receipt, or the expiry, decides about the first copy.
-            if !taken.contains(&batch.id) || batch.kind == BatchKind::Resend {
-                continue;
-            }
-            // Recipients that no claim would take any more have been sent meanwhile.
-            if batch.may_have_deliveries(claimed.content.gateway) {
-                batch.recipients = wanted(tx, batch).await?;
-            }
-            ended.push(Progress::of(claimed));
-        }
-        let cases = ended.iter().flat_map(cancelled).collect();
-        let cases = known(tx, cases).await?;
-        let messages = settle::messages(tx, &cases).await?;
-        let context = SettleContext {
-            now_ms: self.now_ms,
-            planner: Arc::new(|_| None),
-            node: None,
-            claimed_until_ms: 0,
-            callback_room: CallbackRoom::default(),
-        };
-        let (settled, owed) = settle::settle(tx, &context, cases, &messages).await?;
-        settle::refund(tx, self.buckets, self.now_ms, owed).await?;
-        Ok(settled)
     }
 }
 

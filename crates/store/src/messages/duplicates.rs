@@ -15,6 +15,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Length of a duplicate window.
 const DUPLICATE_WINDOW_MS: i64 = 60_000;
 
+/// Time by which a clock step may have moved the end of a window. It is shorter than a window, so that
+/// the next window of the fingerprint is not meant.
+const CLOSING_TOLERANCE_MS: i64 = 30_000;
+
 /// Interval at which closed windows are removed from memory.
 const FORGET_INTERVAL_MS: i64 = 10_000;
 
@@ -248,6 +252,33 @@ pub(crate) async fn close_windows(tx: &mut Tx, windows: &[Window], now_ms: i64) 
                 value(&window.1[..]),
             ]
         }),
+    )
+    .await?;
+    Ok(())
+}
+
+/// Returns `true` if the window of a message that was accepted then may be open.
+pub(crate) fn may_be_open(accepted_at_ms: i64, now_ms: i64) -> bool {
+    now_ms < accepted_at_ms + DUPLICATE_WINDOW_MS + CLOSING_TOLERANCE_MS
+}
+
+/// Closes the window of a message that was accepted then. A window of the same fingerprint that was
+/// opened after it is left.
+pub(crate) async fn close_window_of(
+    tx: &mut Tx,
+    window: Window,
+    accepted_at_ms: i64,
+) -> Result<()> {
+    let closes_at_ms = accepted_at_ms + DUPLICATE_WINDOW_MS;
+    tx.execute(
+        query(
+            "delete from recent_sends where bucket = $1 and fingerprint = $2
+                 and expires_at_ms >= $3 and expires_at_ms <= $4",
+        )
+        .bind(window.0.0)
+        .bind(&window.1[..])
+        .bind(closes_at_ms - CLOSING_TOLERANCE_MS)
+        .bind(closes_at_ms + CLOSING_TOLERANCE_MS),
     )
     .await?;
     Ok(())

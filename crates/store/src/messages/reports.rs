@@ -23,6 +23,8 @@ pub struct StatusCounts {
     pub failed: u64,
     /// Recipients that were handed to a carrier.
     pub handed_over: u64,
+    /// Cancelled recipients, which also count as failed.
+    pub cancelled: u64,
 }
 
 impl StatusCounts {
@@ -32,9 +34,13 @@ impl StatusCounts {
             ..Self::default()
         };
         for status in recipients.iter().filter_map(|to| statuses.get(to)) {
-            counts.handed_over += 1;
+            counts.handed_over += u64::from(*status != DeliveryStatus::Cancelled);
             match status {
                 DeliveryStatus::Delivered => counts.delivered += 1,
+                DeliveryStatus::Cancelled => {
+                    counts.cancelled += 1;
+                    counts.failed += 1;
+                }
                 ended if ended.is_final() => counts.failed += 1,
                 _ => {}
             }
@@ -50,6 +56,10 @@ pub struct MessageReport {
     pub customer_reference: Option<String>,
     /// Time from which the message may be sent, Unix milliseconds; `None` if it was due at once.
     pub due_at_ms: Option<i64>,
+    /// `true` if the message is paused.
+    pub is_paused: bool,
+    /// The length of earlier pauses, by which a resume moved the due time.
+    pub paused_for_ms: i64,
     /// All recipients, counted by outcome.
     pub counts: StatusCounts,
     /// The requested recipients. The status is `None` for one that was not submitted yet.
@@ -96,13 +106,11 @@ pub(super) async fn read(
     Db::in_time(async {
         let mut tx = db.read().await?;
         let of = (Buckets::of(db).account(account), message);
-        let Some((customer_reference, due_at_ms, list)) =
-            list(&mut tx, of, account, environment).await?
-        else {
+        let Some(row) = list(&mut tx, of, account, environment).await? else {
             return Ok(None);
         };
-        let total = recipient_list::count(&list);
-        let wanted = recipient_list::unpack(recipient_list::slice(&list, from, until));
+        let total = recipient_list::count(&row.recipients);
+        let wanted = recipient_list::unpack(recipient_list::slice(&row.recipients, from, until));
         // Outcomes arrive meanwhile. A report of all recipients is counted as it is read.
         // Otherwise the counts come first, so that no recipient is counted as ended and shown
         // as pending.
@@ -114,8 +122,10 @@ pub(super) async fn read(
         let found = statuses(&mut tx, of, &wanted).await?;
         let status = |recipient| (recipient, found.get(&recipient).copied());
         Ok(Some(MessageReport {
-            customer_reference,
-            due_at_ms,
+            customer_reference: row.customer_reference,
+            due_at_ms: row.due_at_ms,
+            is_paused: row.paused_at_ms.is_some(),
+            paused_for_ms: row.paused_for_ms.unwrap_or_default(),
             counts: counted.unwrap_or_else(|| StatusCounts::of(&wanted, &found)),
             recipients: wanted.into_iter().map(status).collect(),
         }))
@@ -134,12 +144,13 @@ async fn counts(
     if let Some(counts) = cache.get(message) {
         return Ok(counts);
     }
-    let (delivered, ended, gave_up, known): (i64, i64, i64, i64) = tx
+    let (delivered, ended, gave_up, known, cancelled): (i64, i64, i64, i64, i64) = tx
         .fetch_one(
             query(
                 "select count(case status when $3 then 1 end),
              count(case when status not in ('sent', 'in_doubt') then 1 end),
-             count(case when gave_up then 1 end), count(*)
+             count(case when gave_up then 1 end), count(*),
+             count(case status when 'cancelled' then 1 end)
          from deliveries where bucket = $1 and message_id = $2",
             )
             .bind(bucket.0)
@@ -151,7 +162,8 @@ async fn counts(
         total,
         delivered: delivered.unsigned_abs(),
         failed: (ended - delivered).unsigned_abs(),
-        handed_over: known.unsigned_abs(),
+        handed_over: (known - cancelled).unsigned_abs(),
+        cancelled: cancelled.unsigned_abs(),
     };
     // An expired recipient may still be corrected by a late receipt. Any other end is final.
     if ended.unsigned_abs() == total && gave_up == 0 {
@@ -160,17 +172,33 @@ async fn counts(
     Ok(counts)
 }
 
-/// Returns the caller's reference and the packed list of recipients of the account's message, while
-/// it has a list.
+struct ListRow {
+    customer_reference: Option<String>,
+    due_at_ms: Option<i64>,
+    paused_at_ms: Option<i64>,
+    paused_for_ms: Option<i64>,
+    recipients: Vec<u8>,
+}
+
+database::from_row!(ListRow {
+    customer_reference,
+    due_at_ms,
+    paused_at_ms,
+    paused_for_ms,
+    recipients
+});
+
+/// Returns the account's message with its packed list of recipients, while it has a list.
 async fn list(
     tx: &mut Tx,
     (bucket, message): (Bucket, MessageId),
     account: AccountId,
     environment: Environment,
-) -> Result<Option<(Option<String>, Option<i64>, Vec<u8>)>> {
+) -> Result<Option<ListRow>> {
     tx.fetch_optional(
         query(
-            "select customer_reference, due_at_ms, recipients from messages
+            "select customer_reference, due_at_ms, paused_at_ms, paused_for_ms, recipients
+         from messages
          where bucket = $1 and message_id = $2 and account_id = $3 and sandbox = $4
              and length(recipients) > 0",
         )
@@ -227,6 +255,7 @@ mod tests {
             delivered: 1,
             failed: 1,
             handed_over: 2,
+            cancelled: 0,
         };
         let id = |now_ms| MessageId::new(now_ms, [0; 10]);
         for now_ms in 0..10_000 {

@@ -3,11 +3,12 @@
 //! A list is read along an index. Callers apply the filters that have none.
 
 use crate::buckets::Buckets;
+use crate::messages::info::{MessageInfo, MessageRow, count};
 use crate::messages::reports::Counted;
 use crate::messages::totals::{self, MessageTotals};
-use crate::rows::{environment, id_bytes, message_id, named};
+use crate::rows::{id_bytes, message_id, named};
 use database::{Db, Result, Sql, Tx, bulk, query, value};
-use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Money, recipient_list};
+use domain::{AccountId, Bucket, Environment, Gateway, MessageId};
 use std::collections::HashMap;
 
 /// The messages that a search may find.
@@ -45,38 +46,6 @@ pub struct Candidate {
     pub recipients: u64,
 }
 
-/// A message without its recipients.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct MessageInfo {
-    /// The message.
-    pub id: MessageId,
-    /// The account.
-    pub account: AccountId,
-    /// The environment.
-    pub environment: Environment,
-    /// Time from which it may be sent, Unix milliseconds, if that was later than its acceptance.
-    pub due_at_ms: Option<i64>,
-    /// The gateway asked for.
-    pub gateway: Gateway,
-    /// The sender ID.
-    pub sender: String,
-    /// The prepared text without suffix. It is empty once retention removed it, and in personalised
-    /// messages and one-time passwords.
-    pub body: String,
-    /// `true` if each recipient has a text of its own, which retention did not remove yet.
-    pub is_personalised: bool,
-    /// The caller's own reference.
-    pub customer_reference: Option<String>,
-    /// The charge.
-    pub cost: Money,
-    /// The pages of the longest form of the text.
-    pub page_count: i64,
-    /// The pages of all recipients.
-    pub pages_total: i64,
-    /// The number of recipients.
-    pub recipients: u64,
-}
-
 struct CandidateRow {
     message_id: Vec<u8>,
     account_id: i64,
@@ -100,63 +69,6 @@ impl CandidateRow {
             account: AccountId(self.account_id),
             sender: self.sender,
             gateway: named(Gateway::from_name, &self.gateway)?,
-            recipients: count(self.octets),
-        })
-    }
-}
-
-/// Returns how many numbers a packed list of so many octets holds.
-fn count(octets: i64) -> u64 {
-    octets.unsigned_abs() / recipient_list::WIDTH as u64
-}
-
-struct MessageRow {
-    message_id: Vec<u8>,
-    account_id: i64,
-    sandbox: bool,
-    due_at_ms: Option<i64>,
-    gateway: String,
-    sender: String,
-    body: String,
-    is_personalised: bool,
-    customer_reference: Option<String>,
-    cost: i64,
-    pages: i64,
-    pages_total: i64,
-    octets: i64,
-}
-
-database::from_row!(MessageRow {
-    message_id,
-    account_id,
-    sandbox,
-    due_at_ms,
-    gateway,
-    sender,
-    body,
-    is_personalised,
-    customer_reference,
-    cost,
-    pages,
-    pages_total,
-    octets
-});
-
-impl MessageRow {
-    fn message(self) -> Result<MessageInfo> {
-        Ok(MessageInfo {
-            id: message_id(&self.message_id)?,
-            account: AccountId(self.account_id),
-            environment: environment(self.sandbox),
-            due_at_ms: self.due_at_ms,
-            gateway: named(Gateway::from_name, &self.gateway)?,
-            sender: self.sender,
-            body: self.body,
-            is_personalised: self.is_personalised,
-            customer_reference: self.customer_reference,
-            cost: Money::from_units(self.cost),
-            page_count: self.pages,
-            pages_total: self.pages_total,
             recipients: count(self.octets),
         })
     }
@@ -224,7 +136,8 @@ impl Search<'_> {
     /// Returns messages by their ids, in no order. Missing ones are left out.
     pub async fn infos(self, keys: &[(AccountId, MessageId)]) -> Result<Vec<MessageInfo>> {
         let find = bulk(
-            "select message_id, account_id, sandbox, due_at_ms, gateway, sender,
+            "select message_id, account_id, sandbox, due_at_ms, paused_at_ms,
+                 paused_for_ms, cancelled_at_ms, changes, gateway, sender,
                  case when otp_id is null then coalesce(body, '') else '' end as body,
                  body is null as is_personalised, customer_reference, cost, pages_total,
                  cast(page_count as bigint) as pages, cast(length(recipients) as bigint) as octets
@@ -232,7 +145,8 @@ impl Search<'_> {
                  and length(recipients) > 0",
             "with v (bucket, message_id, account_id) as (select *
              from unnest($1::bigint[], $2::bytea[], $3::bigint[]))
-             select m.message_id, m.account_id, sandbox, due_at_ms, gateway, sender,
+             select m.message_id, m.account_id, sandbox, due_at_ms, paused_at_ms,
+                 paused_for_ms, cancelled_at_ms, changes, gateway, sender,
                  case when otp_id is null then coalesce(body, '') else '' end as body,
                  body is null as is_personalised, customer_reference, cost, pages_total,
                  cast(page_count as bigint) as pages, cast(length(recipients) as bigint) as octets

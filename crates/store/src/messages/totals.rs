@@ -24,6 +24,8 @@ pub struct MessageTotals {
     pub rejected: u64,
     /// Recipients that failed for another reason.
     pub failed: u64,
+    /// Recipients that were cancelled before a carrier had them.
+    pub cancelled: u64,
     /// Charges of these recipients.
     pub charged: Money,
     /// The refunds so far.
@@ -39,6 +41,7 @@ struct TotalsRow {
     expired: i64,
     rejected: i64,
     failed: i64,
+    cancelled: i64,
     gave_up: i64,
     charged: i64,
     refunded: i64,
@@ -53,6 +56,7 @@ database::from_row!(TotalsRow {
     expired,
     rejected,
     failed,
+    cancelled,
     gave_up,
     charged,
     refunded
@@ -68,6 +72,7 @@ impl TotalsRow {
             expired: self.expired.unsigned_abs(),
             rejected: self.rejected.unsigned_abs(),
             failed: self.failed.unsigned_abs(),
+            cancelled: self.cancelled.unsigned_abs(),
             charged: Money::from_units(self.charged),
             refunded: Money::from_units(self.refunded),
         }
@@ -75,9 +80,9 @@ impl TotalsRow {
 }
 
 impl MessageTotals {
-    /// The recipients with a final status that are not delivered.
+    /// The recipients with a final status that are not delivered, cancelled ones included.
     pub const fn not_delivered(&self) -> u64 {
-        self.undelivered + self.expired + self.rejected + self.failed
+        self.undelivered + self.expired + self.rejected + self.failed + self.cancelled
     }
 }
 
@@ -130,6 +135,7 @@ fn statement<'q>(db: &Db, messages: &'q [(AccountId, MessageId, u64)]) -> databa
              count(case d.status when 'expired' then 1 end) as expired,
              count(case d.status when 'rejectd' then 1 end) as rejected,
              count(case d.status when 'failed' then 1 end) as failed,
+             count(case d.status when 'cancelled' then 1 end) as cancelled,
              count(case when d.gave_up then 1 end) as gave_up,
              cast(coalesce(sum(d.charge), 0) as bigint) as charged,
              (select cast(coalesce(sum(l.amount), 0) as bigint) from ledger l
@@ -147,6 +153,7 @@ fn statement<'q>(db: &Db, messages: &'q [(AccountId, MessageId, u64)]) -> databa
              count(case d.status when 'expired' then 1 end) as expired,
              count(case d.status when 'rejectd' then 1 end) as rejected,
              count(case d.status when 'failed' then 1 end) as failed,
+             count(case d.status when 'cancelled' then 1 end) as cancelled,
              count(case when d.gave_up then 1 end) as gave_up,
              cast(coalesce(sum(d.charge), 0) as bigint) as charged,
              (select cast(coalesce(sum(l.amount), 0) as bigint) from ledger l

@@ -34,7 +34,7 @@ struct Check {
 ///
 /// Expiry is judged by the marks of the sweeps, not by a clock. While the service stands still no
 /// recipient expires, and that is correct.
-const CHECKS: [Check; 22] = [
+const CHECKS: [Check; 27] = [
     Check {
         sentence: "the wallet of account {} is not the sum of its ledger entries",
         sql: "select cast(w.account_id as text) from wallets w
@@ -169,7 +169,7 @@ const CHECKS: [Check; 22] = [
                   where status in ('sent', 'in_doubt') group by bucket, message_id
               ) d join messages m on m.bucket = d.bucket and m.message_id = d.message_id
               join marks k on k.name = 'expired-' || m.gateway || '-' || m.bucket
-              where d.since_s + 1 <= k.value / 1000 limit 20",
+              where d.since_s + 1 + coalesce(m.paused_for_ms, 0) / 1000 <= k.value / 1000 limit 20",
     },
     Check {
         sentence: "a recipient of message {} waits to be sent to, though those are given up \
@@ -177,13 +177,15 @@ const CHECKS: [Check; 22] = [
         sql: "select distinct m.message_id from batches b
               join messages m on m.bucket = b.bucket and m.message_id = b.message_id
               join marks k on k.name = 'expired-' || m.gateway || '-' || m.bucket
-              where b.claimed_by <= 0 and b.expires_at_ms < k.value limit 20",
+              where b.claimed_by <= 0 and b.expires_at_ms < k.value
+                  and m.paused_at_ms is null limit 20",
     },
     Check {
         sentence: "a recipient of message {} was settled without an outcome or its time",
         sql: "select distinct message_id from deliveries
               where case when status in ('sent', 'in_doubt') then settled_at_s is not null
-                  when status in ('delivrd', 'undeliv', 'expired', 'rejectd', 'failed')
+                  when status in ('delivrd', 'undeliv', 'expired', 'rejectd', 'failed',
+                      'cancelled')
                       then settled_at_s is null
                   else true end
               limit 20",
@@ -224,6 +226,46 @@ const CHECKS: [Check; 22] = [
                   and d.status in ('undeliv', 'expired', 'rejectd', 'failed')
                   and d.charge > 0 and l.subject is null
               limit 20",
+    },
+    Check {
+        sentence: "a live recipient of message {} was cancelled, and is not refunded whole",
+        sql: "select d.message_id from deliveries d
+              join messages m on m.bucket = d.bucket and m.message_id = d.message_id
+              left join (
+                  select bucket, account_id, subject, recipient, sum(amount) as amount
+                  from ledger where kind = 'refund'
+                  group by bucket, account_id, subject, recipient
+              ) l on l.bucket = m.bucket and l.account_id = m.account_id
+                  and l.subject = d.message_id and l.recipient = d.recipient
+              where d.status = 'cancelled' and not m.sandbox
+                  and coalesce(l.amount, 0) <> d.charge limit 20",
+    },
+    Check {
+        sentence: "a recipient of message {} was cancelled, and a carrier has it",
+        sql: "select distinct message_id from deliveries
+              where status = 'cancelled' and leg <> 0 limit 20",
+    },
+    Check {
+        sentence: "message {} is paused, and a carrier got some of it since",
+        sql: "select m.message_id from messages m cross join deliveries d
+              where m.paused_at_ms is not null and d.bucket = m.bucket
+                  and d.message_id = m.message_id and d.leg <> 0
+                  and d.submitted_at_s > m.paused_at_ms / 1000 + 120
+              limit 20",
+    },
+    Check {
+        sentence: "message {} is paused, and a node has unsent recipients of it",
+        sql: "select distinct m.message_id from messages m
+              join batches b on b.bucket = m.bucket and b.message_id = m.message_id
+              left join stops s on s.bucket = m.bucket and s.message_id = m.message_id
+              where m.paused_at_ms is not null and b.claimed_by > 0 and not b.stopped
+                  and s.message_id is null limit 20",
+    },
+    Check {
+        sentence: "message {} waits for a resume and is not paused",
+        sql: "select distinct m.message_id from batches b
+              join messages m on m.bucket = b.bucket and m.message_id = b.message_id
+              where b.claimed_by = -2 and m.paused_at_ms is null limit 20",
     },
     Check {
         sentence: "account {} was charged more in a day than its wallet has counted",

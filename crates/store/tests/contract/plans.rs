@@ -10,7 +10,7 @@ use storekit::{Kit, sending};
 
 /// Statements that may read much, by their beginning. No caller waits for them, and each has a
 /// reason.
-const MAY_READ_MUCH: [(&str, &str); 24] = [
+const MAY_READ_MUCH: [(&str, &str); 26] = [
     (
         "select account_id, queued from holds order by account_id",
         "the accounts that may not send are few, and a node follows them all",
@@ -86,8 +86,16 @@ const MAY_READ_MUCH: [(&str, &str); 24] = [
         "all callbacks, for the metrics",
     ),
     (
-        "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.otp_id, p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms, not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held from batches b join messages m on m.bucket = b.bucket and m.message_id = b.message_id left join otps p on p.bucket = m.bucket and p.otp_id = m.otp_id where b.bucket = $1 and b.claimed_by <= 0 and b.expires_at_ms",
+        "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.otp_id, p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms, not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held, m.paused_at_ms is not null as is_paused from batches b join messages m on m.bucket = b.bucket and m.message_id = b.message_id left join otps p on p.bucket = m.bucket and p.otp_id = m.otp_id where b.bucket = $1 and b.claimed_by <= 0 and b.expires_at_ms",
         "the sweep of what waits too long",
+    ),
+    (
+        "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.otp_id, p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms, not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held, m.paused_at_ms is not null as is_paused from batches b join messages m on m.bucket = b.bucket and m.message_id = b.message_id left join otps p on p.bucket = m.bucket and p.otp_id = m.otp_id where b.bucket = $1 and b.message_id = $2",
+        "the batches of one message among the waiting ones, for a cancel or a pause",
+    ),
+    (
+        "select bucket, message_id, cancels, requested_at_ms from stops order",
+        "the messages that are stopped just now, of which there are few",
     ),
     (
         "update outbox set state = $1, claimed_by = 0",
@@ -147,7 +155,8 @@ pub(crate) fn all_statements() -> Vec<Statement> {
 const BATCHES: &str = "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.otp_id,
          p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms,
          not m.sandbox and exists (select 1 from holds h
-             where h.account_id = m.account_id) as is_held
+             where h.account_id = m.account_id) as is_held,
+         m.paused_at_ms is not null as is_paused
      from batches b
      join messages m on m.bucket = b.bucket and m.message_id = b.message_id
      left join otps p on p.bucket = m.bucket and p.otp_id = m.otp_id ";

@@ -46,6 +46,7 @@ async fn a_report_is_a_slice_of_the_list_in_the_order_of_the_request(kit: &Kit) 
         delivered: 1,
         failed: 1,
         handed_over: 4,
+        cancelled: 0,
     };
     assert_eq!(whole.counts, counts);
     assert_eq!(whole.customer_reference.as_deref(), Some("order-1"));

@@ -7,10 +7,11 @@ use std::fs;
 use std::path::Path;
 
 /// The parts of the engine. A file imports its own part and earlier ones.
-const ENGINE_PARTS: [&str; 14] = [
+const ENGINE_PARTS: [&str; 15] = [
     "error",
     "settings",
     "context",
+    "changes",
     "queries",
     "admit",
     "accept",

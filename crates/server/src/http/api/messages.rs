@@ -1,8 +1,10 @@
 //! `GET /messages` and the paths below it (docs/spec/finding.md).
 
+mod changes;
 mod recipients;
 mod timeline;
 
+pub(crate) use changes::{CancelData, cancel};
 pub(crate) use recipients::{RecipientItem, recipients, recipients_answer};
 pub(crate) use timeline::{TimelineData, recipient};
 

@@ -1,6 +1,7 @@
 //! `/openapi.json`: the interface as `OpenAPI` 3.1, made from the same types that answer requests.
 
 mod answers;
+mod changes;
 mod draft;
 mod operations;
 mod otp;
@@ -78,6 +79,7 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
         .schemas_from_iter(personalised::schemas(installation))
         .schemas_from_iter(answers::schemas())
         .schemas_from_iter(queries::schemas())
+        .schemas_from_iter(changes::schemas())
         .schemas_from_iter(otp::schemas())
         .schemas_from_iter(otp::requests(installation))
         .security_scheme(
@@ -200,6 +202,7 @@ mod tests {
         /api/sandbox/v2/exports/wallet.csv get
         /api/sandbox/v2/messages get
         /api/sandbox/v2/messages/{message_id} get
+        /api/sandbox/v2/messages/{message_id}/cancel post
         /api/sandbox/v2/messages/{message_id}/recipients get
         /api/sandbox/v2/messages/{message_id}/recipients/{recipient} get
         /api/sandbox/v2/otp post
@@ -228,6 +231,7 @@ mod tests {
         /api/v2/exports/wallet.csv get
         /api/v2/messages get
         /api/v2/messages/{message_id} get
+        /api/v2/messages/{message_id}/cancel post
         /api/v2/messages/{message_id}/recipients get
         /api/v2/messages/{message_id}/recipients/{recipient} get
         /api/v2/otp post

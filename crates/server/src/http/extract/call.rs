@@ -2,11 +2,11 @@
 //! token, account status, rate limit, and then the request itself. Load shedding refuses a send
 //! before its body is read while the accept queue is full.
 
-use super::body::Expected;
+pub(crate) mod changes;
 pub(crate) mod otp;
 pub(crate) mod personalised;
 
-use super::body::memory::BodyPermit;
+use super::body::{Expected, memory::BodyPermit};
 use super::drain::drain;
 use super::fields::{Fields, ReportFields};
 use super::list::ListFields;

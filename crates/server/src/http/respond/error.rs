@@ -130,7 +130,8 @@ impl Failure {
             | Refusal::OtpTooOften { retry_after_s, .. }
             | Refusal::OtpResendTooSoon { retry_after_s }
             | Refusal::Unavailable { retry_after_s }
-            | Refusal::OutcomeUnknown { retry_after_s, .. },
+            | Refusal::OutcomeUnknown { retry_after_s, .. }
+            | Refusal::ChangeUnderWay { retry_after_s },
         ) = self
         {
             headers.insert(header::RETRY_AFTER, (*retry_after_s).into());

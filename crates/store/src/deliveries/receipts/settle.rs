@@ -158,6 +158,9 @@ impl ReportPart {
             .map(|progress| (&*progress.batch, &progress.remaining[..]))
             .collect();
         held.extend(batch_rows::shrink(tx, &open).await?);
+        let stopped = self.progress().filter(|progress| progress.stopped);
+        let stopped: Vec<&Batch> = stopped.map(|progress| &*progress.batch).collect();
+        batch_rows::set_stopped(tx, &stopped).await?;
         Ok(held)
     }
 

@@ -42,7 +42,8 @@ pub(crate) struct TimelineData {
 pub(crate) struct TimelineEvent {
     /// The time of the event.
     at: LagosTime,
-    /// `accepted`, `scheduled`, `submitted`, `refused`, `in_doubt`, `settled`, `refunded` or `callback`. Ignore others.
+    /// `accepted`, `scheduled`, `submitted`, `refused`, `in_doubt`, `cancelled`, `settled`, `refunded` or `callback`.
+    /// Ignore others.
     #[schema(example = "submitted")]
     event: &'static str,
     /// The detail, which differs by event.
@@ -80,6 +81,7 @@ impl TimelineEvent {
                 json!({ "carrier": carrier, "command_status": command_status }),
             ),
             EventKind::InDoubt { carrier } => ("in_doubt", json!({ "carrier": carrier })),
+            EventKind::Cancelled => ("cancelled", json!({})),
             EventKind::Settled { delivery_status } => {
                 let status = delivery_status.outside();
                 ("settled", json!({ "delivery_status": status }))

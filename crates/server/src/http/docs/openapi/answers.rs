@@ -33,7 +33,7 @@ pub(crate) struct DeliveryUpdate {
     message_id: String,
     /// The number in international format.
     recipient: String,
-    /// `delivrd`, `undeliv`, `expired`, `rejectd` or `failed`. Take any other value as not delivered.
+    /// `delivrd`, `undeliv`, `expired`, `rejectd`, `failed` or `cancelled`. Take any other value as not delivered.
     delivery_status: String,
     /// The reference of the send.
     #[schema(required = true)]
@@ -155,7 +155,7 @@ pub(crate) fn legacy_accepted() -> Response {
 }
 
 /// Adds the header of a repeated answer.
-fn replayable(response: Response) -> Response {
+pub(super) fn replayable(response: Response) -> Response {
     ResponseBuilder::from(response)
         .header(
             "Idempotent-Replayed",

@@ -2,7 +2,7 @@
 //! send.
 
 use super::draft::{COMMON, Draft, LIVE, SANDBOX, at_most, of_reads};
-use super::{answers, otp, parameters, personalised, queries, request};
+use super::{answers, changes, otp, parameters, personalised, queries, request};
 use crate::http::docs::installation::Installation;
 use crate::http::respond::error::Shape;
 use domain::Environment;
@@ -148,6 +148,7 @@ fn interface(
         account(environment, installation),
     );
     queries::add(paths, prefix, environment, installation);
+    changes::add(paths, prefix, environment, installation);
     otp::add(paths, prefix, environment, installation);
 }
 

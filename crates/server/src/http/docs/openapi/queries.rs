@@ -8,7 +8,8 @@ pub(super) use examples::schemas;
 use super::draft::{Draft, of_reads};
 use crate::http::docs::installation::Installation;
 use domain::Environment;
-use parameters::{MESSAGE_ID, RECIPIENT, filters, list, path};
+pub(super) use parameters::{MESSAGE_ID, path};
+use parameters::{RECIPIENT, filters, list};
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, Paths};
 
 /// Further codes of a list.

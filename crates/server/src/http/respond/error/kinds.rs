@@ -155,6 +155,8 @@ served {
             message: domain::MessageId::new(1_795_000_000_000, [7; 10]),
             retry_after_s: 5,
         };
+    Refusal::ChangeUnderWay { .. } => "API-5003" SERVICE_UNAVAILABLE "Change under way",
+        as Refusal::ChangeUnderWay { retry_after_s: 5 };
 }
 planned {
     Refusal::NobodyLeft => "API-2021" UNPROCESSABLE_ENTITY "Every recipient is left out";

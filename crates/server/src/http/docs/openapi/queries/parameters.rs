@@ -7,9 +7,9 @@ use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 
 /// A parameter of a path: its name and its meaning.
-pub(super) type InPath = (&'static str, &'static str);
+pub(crate) type InPath = (&'static str, &'static str);
 
-pub(super) const MESSAGE_ID: InPath = ("message_id", "The `message_id` in the answer to the send.");
+pub(crate) const MESSAGE_ID: InPath = ("message_id", "The `message_id` in the answer to the send.");
 pub(super) const RECIPIENT: InPath = ("recipient", "The number, in any form that a send accepts.");
 
 /// The meaning of each filter.
@@ -86,7 +86,7 @@ pub(super) fn filters(names: &[&str]) -> Vec<Parameter> {
 }
 
 /// Returns the parameters of a path.
-pub(super) fn path(parts: &[InPath]) -> Vec<Parameter> {
+pub(crate) fn path(parts: &[InPath]) -> Vec<Parameter> {
     let parts = parts.iter();
     parts
         .map(|(name, about)| parameter(name, ParameterIn::Path, true, about, text()))

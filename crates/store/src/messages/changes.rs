@@ -1,0 +1,87 @@
+//! Changes of accepted messages: cancel, pause, resume and another due time.
+//!
+//! A node holds claimed recipients in memory, and the database cannot know which of them it has
+//! submitted. So a pause or a cancel begins with a stop, which is a row. No batch of a stopped message
+//! is claimed, and each node puts its unsent recipients back. It then marks its batches as stopped:
+//! the rest of them is on the wire. A pause moves the waiting batches apart. A cancel ends the
+//! recipients of these that no carrier has.
+//!
+//! Locks are taken in this order: message, stop, batches, wallets.
+
+mod cancel;
+mod facts;
+mod request;
+mod stops;
+mod windows;
+
+pub use facts::{ChangedMessage, MessageKey};
+pub use request::{Requested, StopKind};
+pub use stops::{Stop, StopStep};
+
+use crate::buckets::Buckets;
+use cancel::FinishCancel;
+use database::{Db, Result};
+use domain::{Bucket, MessageId, Refusal};
+use request::RequestStop;
+
+/// The changes of messages.
+#[derive(Clone, Copy)]
+pub struct MessageChanges<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl MessageChanges<'_> {
+    /// Requests a pause or a cancel. From its commit on, no batch of the message is claimed. Returns
+    /// `None` if there is no such message.
+    pub async fn request(
+        self,
+        key: MessageKey,
+        kind: StopKind,
+        now_ms: i64,
+    ) -> Result<Option<std::result::Result<Requested, Refusal>>> {
+        let bucket = Buckets::of(self.db).account(key.account);
+        let request = RequestStop {
+            bucket,
+            key,
+            kind,
+            now_ms,
+        };
+        self.db.change(request).await
+    }
+
+    /// Returns the stops that nodes must know, at most `limit`.
+    pub async fn stops(self, limit: usize) -> Result<Vec<Stop>> {
+        stops::all(self.db, limit).await
+    }
+
+    /// Ends or moves the recipients of a stopped message that wait now. It is done when none waits
+    /// and no node has an unsent one.
+    pub async fn step(self, stop: &Stop, now_ms: i64) -> Result<StopStep> {
+        stops::step(self.db, stop, now_ms).await
+    }
+
+    /// Finishes a cancel whose recipients have ended. Returns `false` if some have not.
+    pub async fn finish_cancel(
+        self,
+        bucket: Bucket,
+        message: MessageId,
+        now_ms: i64,
+    ) -> Result<bool> {
+        let finish = FinishCancel {
+            bucket,
+            message,
+            now_ms,
+        };
+        self.db.change(finish).await
+    }
+
+    /// Removes the stop of a paused message of which no node has a batch.
+    pub async fn forget_pause(self, stop: &Stop) -> Result<()> {
+        stops::forget_pause(self.db, stop).await
+    }
+
+    /// Returns a message after a change. Returns `None` if there is no such message.
+    pub async fn changed(self, key: MessageKey) -> Result<Option<ChangedMessage>> {
+        facts::changed(self.db, key).await
+    }
+}

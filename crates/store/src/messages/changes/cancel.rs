@@ -1,0 +1,100 @@
+//! The end of a cancel.
+
+use super::facts::{self, Facts};
+use super::stops::{self, MessageBatches, Stop, is_unsent};
+use super::windows;
+use crate::batches::batch::{Batch, Claimed, QueueState};
+use crate::batches::batch_rows::{insert, take};
+use crate::rows::id_bytes;
+use database::{Change, Result, Tx, query};
+use domain::schedule::Clock;
+use domain::{Bucket, MessageId};
+
+/// The end of a cancel: the recipients that carriers have go on, and the duplicate window opens again
+/// if there are none.
+pub(super) struct FinishCancel {
+    pub(super) bucket: Bucket,
+    pub(super) message: MessageId,
+    pub(super) now_ms: i64,
+}
+
+impl Change for FinishCancel {
+    /// `true` if the cancel is finished.
+    type Output = bool;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let Some(facts) = facts::lock(tx, self.bucket, self.message).await? else {
+            stops::remove(tx, self.bucket, self.message).await?;
+            return Ok(true);
+        };
+        let stop = stops::lock(tx, self.bucket, self.message).await?;
+        let Some(stop) = stop.filter(|stop| stop.cancels) else {
+            return Ok(true);
+        };
+        let found = MessageBatches::read(tx, self.bucket, self.message).await?;
+        if found.is_in_memory() {
+            return Ok(false);
+        }
+        let unclaimed = found.unclaimed()?;
+        if unclaimed.iter().any(|one| is_unsent(&one.batch)) {
+            return Ok(false);
+        }
+        let clock = self.clock(&facts, &stop);
+        let moved_ms = clock.due_at_ms - facts.clock.due_at_ms;
+        release(tx, unclaimed, moved_ms).await?;
+        tx.execute(
+            query(
+                "update messages set paused_at_ms = null, cancelled_at_ms = $3,
+                     due_at_ms = case when $4 > 0 then $5 else due_at_ms end,
+                     paused_for_ms = case when $4 > 0 then $6 else paused_for_ms end
+                 where bucket = $1 and message_id = $2",
+            )
+            .bind(self.bucket.0)
+            .bind(id_bytes(&self.message))
+            .bind(self.now_ms)
+            .bind(moved_ms)
+            .bind(clock.due_at_ms)
+            .bind(facts.paused_for_ms + moved_ms),
+        )
+        .await?;
+        stops::remove(tx, self.bucket, self.message).await?;
+        let progress = facts.changed(tx, self.bucket).await?.progress;
+        if progress.cancelled >= progress.recipients {
+            windows::reopen(tx, self.bucket, self.message, self.now_ms).await?;
+        }
+        Ok(true)
+    }
+}
+
+impl FinishCancel {
+    /// Returns the clock after the cancel. The time of the cancel itself is no pause.
+    fn clock(&self, facts: &Facts, stop: &Stop) -> Clock {
+        if facts.clock.paused_at_ms == Some(stop.requested_at_ms) {
+            return Clock::new(facts.clock.due_at_ms);
+        }
+        facts.clock.resume(self.now_ms, None).clock
+    }
+}
+
+/// Lets the batches of a paused message wait for claims again. Their times move by the length of the
+/// pause.
+pub(super) async fn release(tx: &mut Tx, paused: Vec<Claimed>, moved_ms: i64) -> Result<()> {
+    let batches = paused.into_iter().map(|one| one.batch);
+    let is_moved = |batch: &Batch| moved_ms > 0 || batch.state == QueueState::Paused;
+    let batches: Vec<Batch> = batches.filter(is_moved).collect();
+    let taken = take(tx, &batches.iter().collect::<Vec<_>>()).await?;
+    let waiting: Vec<Batch> = batches
+        .into_iter()
+        .filter(|batch| taken.contains(&batch.id))
+        .map(|batch| Batch {
+            state: match batch.state {
+                QueueState::Held => QueueState::Held,
+                _ => QueueState::Waiting,
+            },
+            due_at_ms: batch.due_at_ms.saturating_add(moved_ms),
+            expires_at_ms: batch.expires_at_ms.saturating_add(moved_ms),
+            ..batch
+        })
+        .collect();
+    insert(tx, &waiting.iter().collect::<Vec<_>>()).await
+}
