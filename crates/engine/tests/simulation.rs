@@ -6,6 +6,7 @@
 mod simulation {
     mod carrier;
     mod checks;
+    mod codes;
     mod customers;
     mod dice;
     mod fault;

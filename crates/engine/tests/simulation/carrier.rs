@@ -31,6 +31,10 @@ pub(crate) struct Smsc {
     /// The number of times that each recipient was rejected in a way that lets the engine submit
     /// all pages again: to the next carrier, or from a batch in the database.
     pub(crate) refused: BTreeMap<u64, u32>,
+    /// The time of the first submit to each recipient, by the engine's clock.
+    pub(crate) first_ms: BTreeMap<u64, i64>,
+    /// The codes in the accepted submits to each phone.
+    pub(crate) codes: BTreeMap<u64, BTreeSet<String>>,
     /// Receipts that are not answered.
     pub(crate) queued: Vec<PendingReceipt>,
     /// The answered receipts of each recipient.

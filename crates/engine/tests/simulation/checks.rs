@@ -1,9 +1,10 @@
 //! The invariants at the end of a simulation.
 
 use super::carrier::{SentReceipt, Smsc};
+use super::codes::{self, Code};
 use super::customers::{ACCOUNTS, Send};
 use super::receiver::ORIGINS;
-use super::rules::{CARRIERS, RETRIES, TIMEOUT_MS};
+use super::rules::{CARRIERS, RETRIES};
 use super::state::{Outside, State};
 use database::Commit;
 use domain::{DeliveryStatus, Environment, Gateway, MessageId, Money, Priority, Recipient};
@@ -25,6 +26,11 @@ pub(crate) async fn left(outside: &Outside, store: &Store) -> String {
     let open = sends.iter().filter(|send| !send.settled).count();
     if open > 0 {
         left.push(format!("{open} sends"));
+    }
+    let is_open = |send: &&Send| send.code.as_ref().is_some_and(Code::is_open);
+    let untyped = sends.iter().filter(is_open).count();
+    if untyped > 0 {
+        left.push(format!("{untyped} codes"));
     }
     for (id, send) in messages(store, &sends).await {
         let report = store
@@ -139,6 +145,10 @@ pub(crate) async fn check(outside: &Outside, store: &Store) -> Vec<String> {
         check_single_pages(&state, message, &mut wrong);
         check_multipart(&state, message, &mut wrong);
     }
+    for message in &all {
+        check_schedule(&state, message, &mut wrong);
+    }
+    codes::check(&state, &mut wrong);
     check_callbacks(&state, &all, &dead_at, &mut wrong);
     wrong
 }
@@ -187,7 +197,9 @@ fn check_sends(state: &State, all: &[Message], wrong: &mut Vec<String>) {
             .filter(|message| message.send.recipients[0] == first)
             .collect();
         let asked = sends.iter().map(|send| send.asked_ms.len()).sum();
-        let most = if state.jumped && !sends[0].keyed {
+        // A code without a key is another one-time password with each request.
+        let is_repeated = state.jumped || sends[0].code.is_some();
+        let most = if is_repeated && !sends[0].keyed {
             asked
         } else {
             1
@@ -202,6 +214,27 @@ fn check_sends(state: &State, all: &[Message], wrong: &mut Vec<String>) {
         for (id, cost) in sends.iter().flat_map(|send| &send.accepted) {
             if made.iter().all(|message| message.id != *id) || *cost != sends[0].cost() {
                 wrong.push(format!("{id} is missing, or was told to cost {cost}"));
+            }
+        }
+    }
+}
+
+/// Checks that nothing went out before its time.
+fn check_schedule(state: &State, message: &Message, wrong: &mut Vec<String>) {
+    if state.jumped {
+        return;
+    }
+    let due_ms = message.send.due_ms(message.id);
+    for recipient in &message.send.recipients {
+        for smsc in &state.smscs {
+            if let Some(at_ms) = smsc
+                .first_ms
+                .get(recipient)
+                .filter(|at_ms| **at_ms < due_ms)
+            {
+                wrong.push(format!(
+                    "{recipient} was sent to at {at_ms}, due at {due_ms}"
+                ));
             }
         }
     }
@@ -280,7 +313,9 @@ fn check_pages(state: &State, all: &[Message], message: &Message, wrong: &mut Ve
 
 /// Checks the status of a page that was accepted once, if all its receipts agree.
 fn check_single_pages(state: &State, message: &Message, wrong: &mut Vec<String>) {
-    if message.send.pages > 1 || message.send.gateway == Gateway::DualBackup {
+    // A code without a key is another message with each request.
+    let is_repeated = message.send.code.is_some() && !message.send.keyed;
+    if message.send.pages > 1 || message.send.gateway == Gateway::DualBackup || is_repeated {
         return;
     }
     for &recipient in &message.send.recipients {
@@ -299,7 +334,7 @@ fn check_single_pages(state: &State, message: &Message, wrong: &mut Vec<String>)
         let agree = answered_receipts
             .iter()
             .all(|other| other.status == *status);
-        let in_time = *at_ms < message.id.accepted_at_ms() + TIMEOUT_MS;
+        let in_time = *at_ms < message.send.ends_ms(message.id);
         let end = message.ends.get(&recipient);
         if taken.sum::<u32>() == 1 && agree && in_time && !state.jumped && end != Some(status) {
             wrong.push(format!("{recipient} ended as {end:?} after {status:?}"));
@@ -313,7 +348,7 @@ fn check_multipart(state: &State, message: &Message, wrong: &mut Vec<String>) {
     if pages.len() == 1 || message.send.gateway == Gateway::DualBackup || state.jumped {
         return;
     }
-    let end_ms = message.id.accepted_at_ms() + TIMEOUT_MS;
+    let end_ms = message.send.ends_ms(message.id);
     for &recipient in &message.send.recipients {
         // Receipts of a partly rejected copy count as well.
         let sent_to = |smsc: &&Smsc| {

@@ -1,15 +1,20 @@
 //! Simulated customers: their sends, the times, and the answers.
 
+use super::codes::{self, Code};
 use super::receiver::ORIGINS;
-use super::rules::PRICE;
+use super::rules::{PRICE, TIMEOUT_MS};
 use super::state::{Outside, State};
 use domain::idempotency::{IdempotencyKey, Operation};
+use domain::time::lagos_time;
 use domain::token::{self, TokenTerms};
 use domain::{
     Account, AccountId, AccountStatus, Component, Environment, Gateway, MessageId, Money, Refusal,
     SendFields, SenderId, SenderStatus, Verification,
 };
-use engine::{Answered, Clock, Credentials, Engine, Error, Keyed, Purpose, SendRequest};
+use engine::{
+    Admission, Answered, Clock, Credentials, Engine, Error, Keyed, NotAdmitted, Purpose,
+    SendRequest,
+};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +24,7 @@ use tokio::time::{sleep, sleep_until};
 /// The start of the engine's clock.
 pub(crate) const START_MS: i64 = 1_795_000_000_000;
 /// The latest time of a first request, in milliseconds of the simulation.
-const LAST_SEND_MS: u64 = 22_000;
+pub(crate) const LAST_SEND_MS: u64 = 22_000;
 /// The first number. The others follow it.
 const FIRST_NUMBER: u64 = 2_348_031_000_000;
 const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
@@ -29,13 +34,13 @@ pub(crate) const ACCOUNTS: [AccountId; 2] = [AccountId(10_001), AccountId(10_002
 /// A send of a customer, who repeats the request until it is accepted or refused.
 #[derive(Clone, Debug)]
 pub(crate) struct Send {
-    at_ms: u64,
+    pub(crate) at_ms: u64,
     pub(crate) account: AccountId,
     pub(crate) environment: Environment,
     pub(crate) gateway: Gateway,
     pub(crate) recipients: Vec<u64>,
     pub(crate) pages: i64,
-    body: String,
+    pub(crate) body: String,
     pub(crate) origin: Option<usize>,
     /// The times of the requests by the engine's clock.
     pub(crate) asked_ms: Vec<i64>,
@@ -47,6 +52,12 @@ pub(crate) struct Send {
     pub(crate) settled: bool,
     /// `true` if all requests for it have one idempotency key.
     pub(crate) keyed: bool,
+    /// `send_at`, by the engine's clock.
+    pub(crate) scheduled_ms: Option<i64>,
+    /// `validity`, seconds.
+    pub(crate) validity_s: Option<i64>,
+    /// The one-time password, if the send is one.
+    pub(crate) code: Option<Code>,
 }
 
 /// Plans all sends.
@@ -86,6 +97,18 @@ pub(crate) fn plan(state: &mut State) {
             duplicate: false,
             settled: false,
             keyed: dice.percent(40),
+            scheduled_ms: None,
+            validity_s: dice
+                .percent(20)
+                .then(|| i64::try_from(dice.between(60, 180)).unwrap()),
+            code: None,
+        };
+        let ahead_ms = dice.between(1_000, 20_000);
+        let send = Send {
+            scheduled_ms: dice.percent(25).then(|| {
+                START_MS + i64::try_from((send.at_ms + ahead_ms) / 1_000 * 1_000).unwrap()
+            }),
+            ..send
         };
         last += recipients;
         // Some customers send two equal requests at once.
@@ -95,6 +118,7 @@ pub(crate) fn plan(state: &mut State) {
         }
         state.sends.push(send);
     }
+    codes::plan(state);
 }
 
 /// Returns the actor of the test.
@@ -169,16 +193,18 @@ pub(crate) fn send_all(outside: &Outside, engine: &Engine, clock: &Clock) {
         .sends
         .iter()
         .enumerate()
-        .filter(|(_, send)| !send.settled)
+        .filter(|(_, send)| !send.settled || send.code.as_ref().is_some_and(Code::is_open))
     {
         let at = state.instant(send.at_ms);
         let (outside, engine, clock) = (outside.clone(), engine.clone(), clock.clone());
         tokio::spawn(async move {
             sleep_until(at).await;
-            while !request(&outside, &engine, &clock, index).await {
+            let is_settled = || outside.lock().sends[index].settled;
+            while !is_settled() && !request(&outside, &engine, &clock, index).await {
                 let pause_ms = outside.lock().dice.between(300, 3_000);
                 sleep(Duration::from_millis(pause_ms)).await;
             }
+            codes::verify_all(&outside, &engine, index).await;
         });
     }
 }
@@ -191,13 +217,14 @@ async fn request(outside: &Outside, engine: &Engine, clock: &Clock, index: usize
         state.note(&format!("send {index} asked"));
         state.sends[index].clone()
     };
-    let token = token(send.account);
-    let credentials = Credentials {
-        token: Some(&token),
-        client: CLIENT,
-    };
-    let admitted = engine.admit(credentials, send.environment, Purpose::Send);
-    let answer = match admitted.await {
+    let answer = match admit(engine, &send, Purpose::Send).await {
+        Ok(admission) if send.code.is_some() => {
+            let made = codes::create(&admission, fields(&send), &send).await;
+            made.map(|(answered, otp)| {
+                outside.lock().sends[index].code.as_mut().unwrap().otp = Some(otp);
+                answered
+            })
+        }
         Ok(admission) => {
             admission
                 .send(SendRequest::Shared(fields(&send)), keyed(&send))
@@ -207,8 +234,11 @@ async fn request(outside: &Outside, engine: &Engine, clock: &Clock, index: usize
     };
     let answer = answer.map(|answered| match answered {
         Answered::First(made) => (made.message_id, made.cost, made.page_count),
-        // The body is that of `keyed`.
-        Answered::Replay(kept) => (kept.message, kept.body.parse().unwrap(), send.pages),
+        // The body is that of `keyed`, or that of a one-time password.
+        Answered::Replay(kept) => {
+            let cost = kept.body.split(' ').next().unwrap();
+            (kept.message, cost.parse().unwrap(), send.pages)
+        }
     });
     let mut state = outside.lock();
     state.note(&match &answer {
@@ -235,10 +265,28 @@ async fn request(outside: &Outside, engine: &Engine, clock: &Clock, index: usize
             send.duplicate = true;
             true
         }
-        Err(Error::Refused(Refusal::InsufficientFunds { .. })) => true,
+        Err(Error::Refused(Refusal::InsufficientFunds { .. } | Refusal::OtpTooOften { .. })) => {
+            true
+        }
+        // The clock jumped beyond `send_at`.
+        Err(Error::Refused(Refusal::Malformed(_))) if send.scheduled_ms.is_some() => true,
         Err(error @ Error::Refused(_)) => panic!("{error}"),
     };
     send.settled
+}
+
+/// Admits a request of the customer of a send.
+pub(crate) async fn admit(
+    engine: &Engine,
+    send: &Send,
+    purpose: Purpose,
+) -> Result<Admission, NotAdmitted> {
+    let token = token(send.account);
+    let credentials = Credentials {
+        token: Some(&token),
+        client: CLIENT,
+    };
+    engine.admit(credentials, send.environment, purpose).await
 }
 
 /// The key of a send, which its copies share, with its cost as the answer.
@@ -263,11 +311,28 @@ fn fields(send: &Send) -> SendFields {
         callback_url: send
             .origin
             .map(|origin| format!("{}/hook", ORIGINS[origin])),
+        send_at: send.scheduled_ms.map(lagos_time),
+        validity: send.validity_s.map(|seconds| seconds.to_string()),
         ..SendFields::default()
     }
 }
 
 impl Send {
+    /// Returns the time from which a message of this send may go out.
+    pub(crate) fn due_ms(&self, message: MessageId) -> i64 {
+        let accepted_ms = message.accepted_at_ms();
+        let scheduled_ms = self.scheduled_ms.unwrap_or(accepted_ms);
+        scheduled_ms.max(accepted_ms)
+    }
+
+    /// Returns the time up to which a message of this send is valid.
+    pub(crate) fn ends_ms(&self, message: MessageId) -> i64 {
+        let own_ms = self
+            .validity_s
+            .map_or(TIMEOUT_MS, |seconds| seconds * 1_000);
+        self.due_ms(message) + own_ms.min(TIMEOUT_MS)
+    }
+
     /// Returns the cost by a calculation of its own.
     pub(crate) fn cost(&self) -> Money {
         let count = i64::try_from(self.recipients.len()).unwrap();

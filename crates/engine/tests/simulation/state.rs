@@ -120,6 +120,13 @@ impl State {
         !self.faults_over && self.faults.contains(&fault) && self.dice.percent(percent)
     }
 
+    /// Returns the different codes that a phone received.
+    pub(crate) fn received(&self, phone: u64) -> Vec<String> {
+        let codes = self.smscs.iter().filter_map(|smsc| smsc.codes.get(&phone));
+        let codes: BTreeSet<&String> = codes.flatten().collect();
+        codes.into_iter().cloned().collect()
+    }
+
     pub(crate) fn note(&mut self, line: &str) {
         let line = format!("{:>8} {line}", self.now_ms());
         self.trace.add(line);

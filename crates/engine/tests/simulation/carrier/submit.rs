@@ -1,6 +1,7 @@
 //! The responses of a carrier to submits.
 
 use super::{Line, Page, PendingReceipt, Smsc};
+use crate::simulation::codes;
 use crate::simulation::fault::Fault;
 use crate::simulation::state::State;
 use smpp::codec::Sm;
@@ -48,6 +49,18 @@ impl Line {
             "carrier {}/{} gets {recipient} page {page}: {response:?}",
             self.which, self.number
         ));
+        let clock_ms = state.clock_ms();
+        let smsc = &mut state.smscs[self.which];
+        smsc.first_ms.entry(recipient).or_insert(clock_ms);
+        let is_taken = matches!(
+            response,
+            Response::Take(_) | Response::TakeTwice | Response::Lose { taken: true, .. }
+        );
+        if recipient >= codes::FIRST_PHONE && is_taken {
+            let code = submit.short_message[..codes::DIGITS].to_vec();
+            let code = String::from_utf8(code).unwrap();
+            smsc.codes.entry(recipient).or_default().insert(code);
+        }
         let page = (recipient, page);
         match response {
             Response::Refuse(status) => self.refuse(&mut state, recipient, sequence, status),
