@@ -11,8 +11,11 @@ use std::fmt::Write;
 
 /// Copies that one statement makes.
 const CHUNK: u64 = 100;
-/// The copies are as old as if they had been sent evenly over this time.
+/// The copies are as old as if they had been sent evenly over this time, or 65 s apart.
 const AGE_MS: u64 = 30 * 86_400_000;
+/// An id of a message begins with its time in units of this, and two octets of milliseconds that a copy keeps.
+const STAMP_MS: u64 = 65_536;
+const MINUTE_MS: u64 = 60_000;
 const COMPONENTS: [&str; 6] = [
     "promo_bonus",
     "volume_bonus",
@@ -28,20 +31,8 @@ const BUCKETS: u64 = 16;
 pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
     let database = &site.database;
     let mut script = prologue(database).to_owned();
-    script +=
-        "create temp table copies (k bigint primary key, stamp BYTES, tag text, back_ms bigint);\n";
-    let now_ms = u64::try_from(unix_time().as_millis())?;
-    for k in 0..copies {
-        let back_ms = AGE_MS / copies * (copies - k);
-        // The id of a message begins with its time. The id of a carrier has ten digits, and the
-        // simulator's begin with 1.
-        let stamp = &(now_ms - back_ms).to_be_bytes()[2..];
-        let stamp = database.octets(stamp);
-        writeln!(
-            script,
-            "insert into copies values ({k}, {stamp}, '2{k:05}', {back_ms});"
-        )?;
-    }
+    script += "create temp table copies (k bigint primary key, stamp BYTES, tag text, at_ms bigint, back_ms bigint);\n";
+    script += &all_copies(database, copies)?;
     script += "commit;\n";
     for component in COMPONENTS {
         writeln!(
@@ -55,7 +46,7 @@ pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
         // Pages have no column of their message, only their place.
         let Some(id) = columns
             .iter()
-            .find(|name| ["message_id", "subject", "pages"].contains(&name.as_str()))
+            .find(|name| ["message_id", "subject", "pages", "from_ms"].contains(&name.as_str()))
         else {
             continue;
         };
@@ -72,8 +63,15 @@ pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
             .iter()
             .map(|column| copied(database, &table, column))
             .collect();
+        // The time of a copy lies in one of three minutes.
+        let minutes = match id.as_str() {
+            "from_ms" => {
+                " cross join (select 0 as minute union all select 1 union all select 2) minutes"
+            }
+            _ => "",
+        };
         inserts.push(format!(
-            "insert into {table} ({}) select {} from copies c cross join original_{table} t where c.k",
+            "insert into {table} ({}) select {} from copies c cross join original_{table} t{minutes} where c.k",
             columns.join(", "),
             values.join(", ")
         ));
@@ -81,7 +79,10 @@ pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
     for first in (0..copies).step_by(usize::try_from(CHUNK)?) {
         for insert in &inserts {
             let last = first + CHUNK - 1;
-            writeln!(script, "{insert} between {first} and {last} order by c.k;")?;
+            writeln!(
+                script,
+                "{insert} between {first} and {last} order by c.k on conflict do nothing;"
+            )?;
         }
     }
     // Some of the copies belong to the day whose charges the wallet counts. Days are Lagos days,
@@ -95,18 +96,41 @@ pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
     Ok(())
 }
 
+/// Returns the statements that make the rows of `copies`, one for each time.
+fn all_copies(database: &Database, copies: u64) -> Result<String> {
+    let mut script = String::new();
+    let now_ms = u64::try_from(unix_time().as_millis())?;
+    let step_ms = (AGE_MS / copies / STAMP_MS).max(1) * STAMP_MS;
+    for k in 0..copies {
+        let back_ms = step_ms * (copies - k);
+        let at_ms = (now_ms - back_ms) / STAMP_MS * STAMP_MS;
+        // The id of a message begins with its time. The id of a carrier has ten digits, and the
+        // simulator's begin with 1.
+        let stamp = database.octets(&at_ms.to_be_bytes()[2..6]);
+        writeln!(
+            script,
+            "insert into copies values ({k}, {stamp}, '2{k:05}', {at_ms}, {back_ms});"
+        )?;
+    }
+    Ok(script)
+}
+
 /// Returns the expression for a column of the copy.
 fn copied(database: &Database, table: &str, column: &str) -> String {
     match column {
         "message_id" | "subject" => match database {
-            Database::Sqlite(_) => format!("cast(c.stamp || substr(t.{column}, 7) as blob)"),
-            Database::Postgres(_) => format!("c.stamp || substr(t.{column}, 7)"),
+            Database::Sqlite(_) => format!("cast(c.stamp || substr(t.{column}, 5) as blob)"),
+            Database::Postgres(_) => format!("c.stamp || substr(t.{column}, 5)"),
         },
         // No receipt arrives for them, so only their distribution matters.
         "bucket" if table == "carrier_ids" && !database.is_sqlite() => {
             format!("(t.bucket + c.k) % {BUCKETS}")
         }
         "prefix" => "c.tag || substr(t.prefix, 7)".to_owned(),
+        "from_ms" => format!(
+            "case t.sender_key when '' then c.at_ms + t.from_ms % {STAMP_MS}
+             else (c.at_ms / {MINUTE_MS} + minute) * {MINUTE_MS} end"
+        ),
         time if time.ends_with("_at_ms") => format!("t.{time} - c.back_ms"),
         time if time.ends_with("_at_s") => format!("t.{time} - c.back_ms / 1000"),
         other => format!("t.{other}"),

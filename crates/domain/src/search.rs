@@ -2,12 +2,14 @@
 
 mod cursor;
 mod filter;
+mod recipient_runs;
 
 pub use cursor::{Cursor, List, Position};
 pub use filter::{
     EntryKind, FilterFields, MessageFilter, StatusFilter, UsageBy, UsageFilter, WalletFilter,
     read_status,
 };
+pub use recipient_runs::{PostingRow, RunSize, RunTimes, next_merge, pack, postings_of};
 
 use crate::refusal::Refusal;
 

@@ -19,7 +19,7 @@ use crate::admit::admission::Guards;
 use crate::admit::callers::Callers;
 use crate::admit::keys::KeysInUse;
 use crate::admit::rate::Rates;
-use crate::background::{retention, sweeps};
+use crate::background::{recipient_index, retention, sweeps};
 use crate::cluster::{self, takeover};
 use crate::context::Context;
 use crate::context::carrier::Carrier;
@@ -165,6 +165,7 @@ impl Engine {
             tokio::spawn(Arc::clone(&callers).follow()),
             tokio::spawn(Arc::clone(&rates).follow(context.clock.clone())),
             tokio::spawn(retention::run(Arc::clone(&context))),
+            tokio::spawn(recipient_index::run(Arc::clone(&context))),
         ]);
         Ok(Self {
             stages: Arc::new(Stages {

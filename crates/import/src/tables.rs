@@ -9,7 +9,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 27] = [
+pub(super) const TABLES: [Table; 28] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -181,6 +181,18 @@ pub(super) const TABLES: [Table; 27] = [
         ],
         // A list of 100,000 recipients has 700 kB.
         chunk: 500,
+    },
+    Table {
+        name: "message_times",
+        bucketed: Bucketed::ByAccount,
+        key: 4,
+        columns: &[
+            ("account_id", Int),
+            ("sandbox", Bool),
+            ("sender_key", Text),
+            ("from_ms", Int),
+        ],
+        chunk: CHUNK,
     },
     Table {
         name: "recipient_texts",

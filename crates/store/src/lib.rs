@@ -45,13 +45,16 @@ pub use import_support::ImportState;
 pub use lists::{AccountRowKey, ListRow};
 pub use messages::Messages;
 pub use messages::accept::{Accepted, KeyedSend, MakeAnswer, NewMessage};
+pub use messages::candidates::{Candidate, IdRange};
 pub use messages::changes::{
     ChangedMessage, MessageChanges, MessageKey, Requested, Stop, StopKind, StopStep,
 };
 pub use messages::info::MessageInfo;
+pub use messages::recipient_index::RecipientIndex;
+pub use messages::recipient_index::run::NewRun;
 pub use messages::recipients::{DeliveryInfo, RecipientInfo, Recipients, RefundInfo};
 pub use messages::reports::{MessageReport, StatusCounts};
-pub use messages::search::{Candidate, IdRange, Search, SearchScope};
+pub use messages::search::{Search, SearchScope};
 pub use messages::totals::MessageTotals;
 pub use operators::audit::{Audit, AuditEntry, By};
 pub use operators::content::{ContentRule, ContentRules};

@@ -1,9 +1,14 @@
 //! Messages: accepting them, their duplicate windows, reports on them, and the search for them.
 
 pub(crate) mod accept;
+pub(crate) mod account_list;
+pub(crate) mod candidates;
 pub(crate) mod changes;
 pub(crate) mod duplicates;
 pub(crate) mod info;
+pub(crate) mod message_times;
+pub(crate) mod recipient_index;
+pub(crate) mod recipient_search;
 pub(crate) mod recipient_texts;
 pub(crate) mod recipients;
 pub(crate) mod reports;

@@ -14,6 +14,7 @@ use crate::import_support::{self, ImportState};
 use crate::messages::Messages;
 use crate::messages::changes::MessageChanges;
 use crate::messages::duplicates::OpenWindows;
+use crate::messages::recipient_index::RecipientIndex;
 use crate::messages::recipients::Recipients;
 use crate::messages::reports::{Counted, StatusCounts};
 use crate::messages::search::Search;
@@ -162,6 +163,11 @@ impl Store {
     /// Returns the recipients of messages.
     pub fn recipients(&self) -> Recipients<'_> {
         Recipients { db: &self.db }
+    }
+
+    /// Returns the index of recipients.
+    pub fn recipient_index(&self) -> RecipientIndex<'_> {
+        RecipientIndex { db: &self.db }
     }
 
     /// Returns the accounts.

@@ -11,8 +11,8 @@ use store::{Candidate, IdRange, MessageInfo, MessageTotals, SearchScope};
 /// Maximum number of messages that a filter without an index examines for a page. At this number
 /// the page ends early, and its cursor continues the search.
 const MAX_EXAMINED: usize = 10_000;
-/// Maximum number of messages that a filter examines for a page if it reads the totals or the
-/// recipients of each message.
+/// Maximum number of messages that a filter examines for a page if it reads the totals of each
+/// message.
 const MAX_COUNTED: usize = 2_000;
 /// Number of messages that are read from the database at a time.
 const EXAMINED_BATCH_SIZE: usize = 500;
@@ -123,7 +123,7 @@ fn has_status(recipients: u64, totals: &MessageTotals, status: StatusFilter) -> 
 /// that are read at a time. `None` reads one page.
 fn budget(filter: &MessageFilter) -> (usize, Option<usize>) {
     let counts = filter.state.is_some() || filter.delivery_status.is_some();
-    if counts || filter.recipient.is_some() {
+    if counts {
         (MAX_COUNTED, Some(EXAMINED_BATCH_SIZE))
     } else if filter.sender.is_some() || filter.gateway.is_some() {
         (MAX_EXAMINED, Some(EXAMINED_BATCH_SIZE))
@@ -159,6 +159,8 @@ pub(super) async fn page(
         account: scope.account,
         environment: scope.environment,
         customer_reference: filter.customer_reference.clone(),
+        sender_key: filter.sender.clone(),
+        recipient: filter.recipient,
     };
     let mut range = IdRange::accepted(filter.since_ms, filter.until_ms);
     if let Some(after) = page.after {

@@ -23,9 +23,11 @@ use storekit::{
 
 /// Tables that are not moved: rows that live a day at most, rows of the node itself, and rows that are made
 /// anew.
-const NOT_MOVED: [&str; 7] = [
+const NOT_MOVED: [&str; 9] = [
     "recent_sends",
     "rates",
+    "recipient_runs",
+    "recipient_postings",
     "sign_in_failures",
     "marks",
     "nodes",

@@ -231,9 +231,40 @@ create table messages (
 );
 create index messages_of_sandbox on messages (bucket, message_id) where sandbox;
 create index messages_by_due_time on messages (bucket, due_at_ms, message_id) where due_at_ms is not null;
--- Lists of an account, newest first. The account decides the bucket, so the index needs none (decision 0043).
-create index messages_of_account on messages (account_id, sandbox, message_id);
 create index messages_by_reference on messages (account_id, customer_reference, message_id) where customer_reference is not null;
+
+-- The times at which an account sent, for its lists (decision 0043). Where `sender_key` is empty, a row stands for all
+-- messages of 8 ms. Otherwise it stands for the messages of one sender in a minute. `from_ms` is the beginning.
+create table message_times (
+    account_id bigint not null,
+    from_ms bigint not null,
+    bucket smallint not null,
+    sandbox boolean not null,
+    sender_key text not null,
+    primary key (bucket, account_id, sandbox, sender_key, from_ms)
+);
+
+-- The index of recipients (decision 0043), in runs that a sweep builds and merges. A run covers a span of acceptance
+-- times. `state` is 0 while it is built, 1 once it is complete, and 2 while it is removed.
+create table recipient_runs (
+    bucket smallint not null,
+    run_id bigint not null,
+    from_ms bigint not null,
+    until_ms bigint not null,
+    unit_ms bigint not null,
+    recipients bigint not null,
+    state smallint not null,
+    primary key (bucket, run_id)
+);
+
+-- The postings of runs in ascending order. `domain/src/search/recipient_runs.rs` defines their bytes.
+create table recipient_postings (
+    bucket smallint not null,
+    run_id bigint not null,
+    first_posting bigint not null,
+    postings bytea not null,
+    primary key (bucket, run_id, first_posting)
+);
 
 -- The texts of personalised messages, whose `body` is null. A row holds recipients with adjacent numbers, the lowest of
 -- which is `first_recipient`. `texts` is a JSON object of texts by number.

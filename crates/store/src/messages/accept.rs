@@ -8,6 +8,7 @@ use crate::batches::batch_rows;
 use crate::buckets::Buckets;
 use crate::idempotency::{self as keys, KeptAnswer, KeyedRequest, NewAnswer, Place, StoredAnswer};
 use crate::messages::duplicates::{self, OpenWindows, Window};
+use crate::messages::message_times::{self, Span};
 use crate::messages::recipient_texts;
 use crate::otps::{self, OtpChecks};
 use crate::rows::{id_bytes, paid_from};
@@ -220,12 +221,8 @@ impl Change for Accept {
             movements: BTreeMap::new(),
             kept: Vec::with_capacity(self.messages.len()),
         };
-        let answers: Result<Vec<Accepted>> = self
-            .messages
-            .iter()
-            .map(|message| decisions.decide(message))
-            .collect();
-        let answers = answers?;
+        let answers = self.messages.iter().map(|one| decisions.decide(one));
+        let answers = answers.collect::<Result<Vec<Accepted>>>()?;
         // Windows without an accepted message are closed again: a refused send never opens one.
         let unused: Vec<Window> = decisions.opened.into_iter().collect();
         duplicates::close_windows(tx, &unused, self.now_ms).await?;
@@ -364,15 +361,17 @@ impl Accept {
             }),
         )
         .await?;
-        for kept in kept {
-            let message = kept.message;
-            if let Some(texts) = &message.draft.texts {
-                let bucket = self.owner(message).0;
-                recipient_texts::insert(tx, bucket, message.id, texts).await?;
+        let mut spans = BTreeSet::new();
+        for Kept { message, .. } in kept {
+            let (owner, draft) = (self.owner(message), &*message.draft);
+            let own = Span::of_message(owner, !is_live(message), message.id, &draft.sender);
+            spans.extend(own);
+            if let Some(texts) = &draft.texts {
+                recipient_texts::insert(tx, owner.0, message.id, texts).await?;
             }
-            let owner = self.owner(message);
-            otps::keep(tx, owner, message.id, &message.draft, self.now_ms).await?;
+            otps::keep(tx, owner, message.id, draft, self.now_ms).await?;
         }
+        message_times::insert(tx, &spans).await?;
         let work: Vec<&Batch> = kept.iter().flat_map(|kept| &kept.message.batches).collect();
         batch_rows::insert(tx, &work).await?;
         self.keep_answers(tx, kept).await

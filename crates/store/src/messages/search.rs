@@ -1,14 +1,19 @@
 //! The search for messages: ids, newest first, and the messages themselves.
 //!
-//! A list is read along an index. Callers apply the filters that have none.
+//! A list is read along an index, or along the times at which the account sent. Callers apply the
+//! filters that have neither.
 
 use crate::buckets::Buckets;
-use crate::messages::info::{MessageInfo, MessageRow, count};
+use crate::messages::account_list;
+use crate::messages::candidates::{Candidate, CandidateRow, IdRange};
+use crate::messages::info::{MessageInfo, MessageRow};
+use crate::messages::message_times::ListOwner;
+use crate::messages::recipient_search::{self, RecipientScope};
 use crate::messages::reports::Counted;
 use crate::messages::totals::{self, MessageTotals};
-use crate::rows::{id_bytes, message_id, named};
-use database::{Db, Result, Sql, Tx, bulk, query, value};
-use domain::{AccountId, Bucket, Environment, Gateway, MessageId};
+use crate::rows::id_bytes;
+use database::{Db, Result, Tx, bulk, query, value};
+use domain::{AccountId, Bucket, Environment, MessageId, Recipient};
 use std::collections::HashMap;
 
 /// The messages that a search may find.
@@ -20,77 +25,10 @@ pub struct SearchScope {
     pub environment: Environment,
     /// The reference, which has an index of its own.
     pub customer_reference: Option<String>,
-}
-
-/// A range of message ids: from the first, up to but not including the last.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct IdRange {
-    /// The first id.
-    pub from: MessageId,
-    /// The end of the range.
-    pub until: MessageId,
-}
-
-/// A message that a search found, with the values that filters compare.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Candidate {
-    /// The message.
-    pub id: MessageId,
-    /// The account.
-    pub account: AccountId,
-    /// The sender ID.
-    pub sender: String,
-    /// The gateway asked for.
-    pub gateway: Gateway,
-    /// The number of recipients.
-    pub recipients: u64,
-}
-
-struct CandidateRow {
-    message_id: Vec<u8>,
-    account_id: i64,
-    sender: String,
-    gateway: String,
-    octets: i64,
-}
-
-database::from_row!(CandidateRow {
-    message_id,
-    account_id,
-    sender,
-    gateway,
-    octets
-});
-
-impl CandidateRow {
-    fn candidate(self) -> Result<Candidate> {
-        Ok(Candidate {
-            id: message_id(&self.message_id)?,
-            account: AccountId(self.account_id),
-            sender: self.sender,
-            gateway: named(Gateway::from_name, &self.gateway)?,
-            recipients: count(self.octets),
-        })
-    }
-}
-
-impl IdRange {
-    /// Returns the range of all messages that were accepted between two moments, Unix milliseconds.
-    pub fn accepted(since_ms: Option<i64>, until_ms: Option<i64>) -> Self {
-        Self {
-            from: MessageId::lowest_at(since_ms.unwrap_or(0)),
-            until: until_ms.map_or(MessageId::HIGHEST, MessageId::lowest_at),
-        }
-    }
-
-    /// Returns the part of the range before a message.
-    #[must_use]
-    pub fn before(self, message: MessageId) -> Self {
-        Self {
-            until: self.until.min(message),
-            ..self
-        }
-    }
+    /// The key of a sender. The messages of other senders in the same minutes are found too.
+    pub sender_key: Option<String>,
+    /// A recipient. A message whose list has its octets elsewhere is found too.
+    pub recipient: Option<Recipient>,
 }
 
 /// The search for messages.
@@ -101,36 +39,34 @@ pub struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Returns at most `limit` messages of a range, newest first, without those under removal.
+    /// Returns at most `limit` messages of a range, newest first, without those under removal. A
+    /// reference, a recipient or a sender chooses the index, in this order.
     pub async fn newest(
         self,
         scope: &SearchScope,
         range: IdRange,
         limit: usize,
     ) -> Result<Vec<Candidate>> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         Db::in_time(async {
             let mut tx = self.db.read().await?;
-            let owner = |account| (Buckets::of(self.db).account(account), account);
-            let mut found = match (scope.account.map(owner), &scope.customer_reference) {
-                (Some(of), None) => of_account(&mut tx, of, scope, range, limit).await?,
-                (Some(of), Some(reference)) => {
-                    by_reference(&mut tx, of, reference, scope, range, limit).await?
-                }
-                (None, reference) => {
-                    let mut all = Vec::new();
-                    for bucket in Buckets::of(self.db).all() {
-                        let reference = reference.as_deref();
-                        all.extend(of_all(&mut tx, bucket, reference, scope, range, limit).await?);
-                    }
-                    all
-                }
-            };
+            let mut found = Vec::new();
+            for bucket in self.buckets(scope) {
+                found.extend(self::newest(&mut tx, bucket, scope, range, limit).await?);
+            }
             found.sort_unstable_by_key(|found| std::cmp::Reverse(found.id));
-            found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+            found.truncate(limit);
             Ok(found)
         })
         .await
+    }
+
+    /// Returns the buckets of the messages of a search.
+    fn buckets(self, scope: &SearchScope) -> Vec<Bucket> {
+        let buckets = Buckets::of(self.db);
+        match scope.account {
+            Some(account) => vec![buckets.account(account)],
+            None => buckets.all().collect(),
+        }
     }
 
     /// Returns messages by their ids, in no order. Missing ones are left out.
@@ -216,72 +152,37 @@ impl Search<'_> {
     }
 }
 
-/// Reads the index of an account. The plus keeps SQLite from the primary key, which has the messages
-/// of all accounts.
-async fn of_account(
+/// Returns messages of a bucket, newest first.
+async fn newest(
     tx: &mut Tx,
-    (bucket, account): (Bucket, AccountId),
+    bucket: Bucket,
     scope: &SearchScope,
     range: IdRange,
-    limit: i64,
+    limit: usize,
 ) -> Result<Vec<Candidate>> {
-    let rows: Vec<CandidateRow> = tx
-        .fetch_all(
-            query(Sql {
-                sqlite: "select message_id, account_id, sender, gateway,
-                 cast(length(recipients) as bigint) as octets from messages
-                 where +bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4
-                     and message_id < $5 and length(recipients) > 0
-                 order by message_id desc limit $6",
-                postgres: "select message_id, account_id, sender, gateway,
-                 cast(length(recipients) as bigint) as octets from messages
-                 where bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4
-                     and message_id < $5 and length(recipients) > 0
-                 order by message_id desc limit $6",
-            })
-            .bind(bucket.0)
-            .bind(account.0)
-            .bind(scope.environment == Environment::Sandbox)
-            .bind(id_bytes(&range.from))
-            .bind(id_bytes(&range.until))
-            .bind(limit),
-        )
-        .await?;
-    rows.into_iter().map(CandidateRow::candidate).collect()
-}
-
-async fn by_reference(
-    tx: &mut Tx,
-    (bucket, account): (Bucket, AccountId),
-    reference: &str,
-    scope: &SearchScope,
-    range: IdRange,
-    limit: i64,
-) -> Result<Vec<Candidate>> {
-    let rows: Vec<CandidateRow> = tx
-        .fetch_all(
-            query(Sql {
-                sqlite: "select message_id, account_id, sender, gateway,
-                 cast(length(recipients) as bigint) as octets from messages
-                 where +bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4
-                     and message_id < $5 and length(recipients) > 0 and customer_reference = $7
-                 order by message_id desc limit $6",
-                postgres: "select message_id, account_id, sender, gateway,
-                 cast(length(recipients) as bigint) as octets from messages
-                 where bucket = $1 and account_id = $2 and sandbox = $3 and message_id >= $4
-                     and message_id < $5 and length(recipients) > 0 and customer_reference = $7
-                 order by message_id desc limit $6",
-            })
-            .bind(bucket.0)
-            .bind(account.0)
-            .bind(scope.environment == Environment::Sandbox)
-            .bind(id_bytes(&range.from))
-            .bind(id_bytes(&range.until))
-            .bind(limit)
-            .bind(reference),
-        )
-        .await?;
-    rows.into_iter().map(CandidateRow::candidate).collect()
+    let (account, environment) = (scope.account, scope.environment);
+    let reference = scope.customer_reference.as_deref();
+    if let (None, Some(recipient)) = (reference, scope.recipient) {
+        let scope = RecipientScope {
+            bucket,
+            account,
+            environment,
+            recipient,
+        };
+        return recipient_search::newest(tx, scope, range, limit).await;
+    }
+    let Some(account) = account else {
+        return of_all(tx, bucket, reference, scope, range, limit).await;
+    };
+    let of = ListOwner {
+        bucket,
+        account,
+        environment,
+    };
+    match reference {
+        Some(reference) => account_list::by_reference(tx, of, reference, range, limit).await,
+        None => account_list::newest(tx, of, scope.sender_key.as_deref(), range, limit).await,
+    }
 }
 
 async fn of_all(
@@ -290,7 +191,7 @@ async fn of_all(
     reference: Option<&str>,
     scope: &SearchScope,
     range: IdRange,
-    limit: i64,
+    limit: usize,
 ) -> Result<Vec<Candidate>> {
     let rows: Vec<CandidateRow> = tx
         .fetch_all(
@@ -306,7 +207,7 @@ async fn of_all(
             .bind(scope.environment == Environment::Sandbox)
             .bind(id_bytes(&range.from))
             .bind(id_bytes(&range.until))
-            .bind(limit)
+            .bind(i64::try_from(limit).unwrap_or(i64::MAX))
             .bind(reference),
         )
         .await?;

@@ -6,19 +6,22 @@ use std::collections::HashSet;
 use storekit::Kit;
 
 /// The distributed tables. All others are small, and every server has a copy of them.
-const MESSAGE_TABLES: [&str; 14] = [
+const MESSAGE_TABLES: [&str; 17] = [
     "batches",
     "callback_attempts",
     "deliveries",
     "idempotency_keys",
     "ledger",
+    "message_times",
     "messages",
     "otps",
     "outbox",
     "parked_receipts",
     "carrier_ids",
     "recent_sends",
+    "recipient_postings",
     "recipient_references",
+    "recipient_runs",
     "recipient_texts",
     "wallets",
 ];

@@ -10,7 +10,7 @@ use storekit::{Kit, sending};
 
 /// Statements that may read much, by their beginning. No caller waits for them, and each has a
 /// reason.
-const MAY_READ_MUCH: [(&str, &str); 26] = [
+const MAY_READ_MUCH: [(&str, &str); 29] = [
     (
         "select account_id, queued from holds order by account_id",
         "the accounts that may not send are few, and a node follows them all",
@@ -104,6 +104,18 @@ const MAY_READ_MUCH: [(&str, &str); 26] = [
     (
         "delete from rates",
         "it holds the accounts of the last minutes only",
+    ),
+    (
+        "select r.from_ms, r.until_ms, r.unit_ms, p.postings from recipient_runs",
+        "a row of each run of the index of recipients, which merges keep few",
+    ),
+    (
+        "select run_id, from_ms, until_ms, unit_ms, recipients from recipient_runs",
+        "the runs of the index of recipients, which merges keep few",
+    ),
+    (
+        "select run_id from recipient_runs",
+        "the runs of the index of recipients, which merges keep few",
     ),
     (
         "select distinct message_id from batches",
@@ -407,14 +419,24 @@ async fn messages_are_listed_along_their_indexes() {
     let kit = Kit::sqlite().await;
     let mut shell = kit.test_connection().await;
     let statements = all_statements();
-    for (part, index) in [
+    for (file, part, index) in [
         (
+            "account_list.rs",
             "> 0 order by message_id desc limit $6",
-            "messages_of_account",
+            "USING PRIMARY KEY (bucket=? AND message_id>? AND message_id<?)",
         ),
-        ("and customer_reference = $7", "messages_by_reference"),
+        (
+            "message_times.rs",
+            "order by from_ms desc limit $7",
+            "sender_key=? AND from_ms>? AND from_ms<?)",
+        ),
+        (
+            "account_list.rs",
+            "and customer_reference = $7",
+            "messages_by_reference",
+        ),
     ] {
-        let is_it = |one: &&Statement| one.place == "search.rs" && one.text.contains(part);
+        let is_it = |one: &&Statement| one.place == file && one.text.contains(part);
         let found = statements.iter().find(is_it).expect(part);
         let lines = plan(&mut shell, &found.text, &found.place).await;
         let is_used = lines.iter().any(|line| line.contains(index));

@@ -2,7 +2,7 @@
 
 use domain::{AccountId, DeliveryStatus, Environment, MessageId, Recipient};
 use std::sync::Arc;
-use store::{Candidate, IdRange, MessageTotals, NewMessage, SearchScope, Store};
+use store::{Candidate, IdRange, MessageTotals, NewMessage, NewRun, SearchScope, Store};
 use storekit::{
     Kit, NOW, SENDER, Sending, delivered, naira, number, report, sending, taken, twins, undelivered,
 };
@@ -11,6 +11,12 @@ twins!(
     messages_are_found_newest_first_within_a_range,
     a_search_shows_one_account_and_environment,
     a_reference_finds_its_messages,
+    a_sender_finds_its_messages_among_many,
+    pages_hide_and_repeat_nothing_while_rows_come,
+    a_recipient_is_found_in_and_after_the_index,
+    a_run_that_is_not_complete_is_not_read,
+    merged_runs_find_messages_that_came_late,
+    a_list_has_no_time_left_of_removed_messages,
     an_operator_finds_the_messages_of_all_accounts,
     a_recipient_is_found_before_and_after_its_submit,
     totals_count_recipients_pages_and_refunds,
@@ -22,6 +28,8 @@ fn scope(account: Option<AccountId>) -> SearchScope {
         account,
         environment: Environment::Live,
         customer_reference: None,
+        sender_key: None,
+        recipient: None,
     }
 }
 
@@ -276,4 +284,237 @@ async fn recipients_are_listed_whether_answered_or_not(kit: &Kit) {
     let other = kit.account(0).await;
     let of_other = store.recipients().list(other, message.id, 0, 9).await;
     assert_eq!(of_other.unwrap(), None);
+}
+
+/// Accepts a message of a sender at a time.
+async fn shown_as(kit: &Kit, sender: &str, accepted_at_ms: i64, of: &Sending) -> MessageId {
+    let sending = Sending {
+        accepted_at_ms,
+        ..of.clone()
+    };
+    let mut message = sending.message(&kit.store);
+    Arc::make_mut(&mut message.draft).sender = sender.to_owned();
+    kit.accept(&message).await;
+    message.id
+}
+
+async fn a_sender_finds_its_messages_among_many(kit: &Kit) {
+    let account = kit.account(1_000).await;
+    let other = kit.account(1_000).await;
+    let (minute, own) = (60_000, sending(account));
+    let mut rare = Vec::new();
+    for at in 0..80 {
+        // Ten minutes of one sender, each with messages of the other and of another account.
+        if at % 8 == 0 {
+            rare.insert(0, shown_as(kit, " Rare", NOW + at * minute, &own).await);
+        }
+        shown_as(kit, "Usual", NOW + at * minute + 20, &own).await;
+        shown_as(kit, "Rare", NOW + at * minute + 5, &sending(other)).await;
+    }
+    let scope = SearchScope {
+        sender_key: Some("rare".to_owned()),
+        ..scope(Some(account))
+    };
+    for limit in [1, 3, 7, 100] {
+        let (mut found, mut range) = (Vec::new(), everything());
+        loop {
+            let page = kit.store.search().newest(&scope, range, limit).await;
+            let page = page.unwrap();
+            let last = page.last().map(|last| last.id);
+            found.extend(
+                page.iter()
+                    .filter(|one| one.sender == " Rare")
+                    .map(|one| one.id),
+            );
+            assert!(page.iter().all(|one| one.account == account));
+            match last.filter(|_| page.len() == limit) {
+                Some(last) => range = range.before(last),
+                None => break,
+            }
+        }
+        assert_eq!(found, rare, "in pages of {limit}");
+    }
+    let found = newest(&kit.store, &scope, everything(), 100).await;
+    assert!(found.len() <= 20, "{} for ten minutes", found.len());
+}
+
+async fn pages_hide_and_repeat_nothing_while_rows_come(kit: &Kit) {
+    let account = kit.account(10_000).await;
+    let own = sending(account);
+    let mut ids = Vec::new();
+    // Several messages in a millisecond, in a span and in a minute.
+    for at in 0..60 {
+        let at_ms = NOW + at / 2 + 10_000 * (at / 20);
+        ids.push(shown_as(kit, "Usual", at_ms, &own).await);
+    }
+    ids.sort_unstable_by_key(|id| std::cmp::Reverse(*id));
+    let scope = scope(Some(account));
+    let (mut found, mut range, mut now_ms) = (Vec::new(), everything(), NOW + 100_000);
+    loop {
+        let page = newest(&kit.store, &scope, range, 7).await;
+        now_ms += 3;
+        shown_as(kit, "Usual", now_ms, &own).await;
+        let Some(last) = page.last() else { break };
+        range = range.before(*last);
+        found.extend(page);
+    }
+    assert_eq!(found, ids);
+}
+
+async fn a_list_has_no_time_left_of_removed_messages(kit: &Kit) {
+    let account = kit.account(1_000).await;
+    let day = 86_400_000;
+    let mut kept = None;
+    for (at, first_number) in [0, 1, 500, 2 * day].into_iter().zip(1..) {
+        let sending = Sending {
+            accepted_at_ms: NOW + at,
+            first_number,
+            ..sending(account)
+        };
+        let message = sending.message(&kit.store);
+        kit.submit(&message).await;
+        kept = Some(message.id);
+    }
+    let receipts = (1..=4).map(|one| delivered(number(one)));
+    kit.report(report(vec![], receipts.collect())).await;
+    let times = "select from_ms from message_times";
+    let count = kit.test_connection().await.column::<i64>(times).await;
+    assert_eq!(count.unwrap().len(), 5, "three spans and two minutes");
+    let bucket = kit.store.bucket_of(account);
+    let removal = kit.store.retention();
+    removal
+        .remove_messages(bucket, NOW + day, None)
+        .await
+        .unwrap();
+    let left = newest(&kit.store, &scope(Some(account)), everything(), 9).await;
+    assert_eq!(left, Vec::from_iter(kept));
+    let count = kit.test_connection().await.column::<i64>(times).await;
+    assert_eq!(count.unwrap().len(), 2);
+}
+
+/// Puts the messages of a time into a run of the index.
+async fn index(kit: &Kit, account: AccountId, id: i64, from_ms: i64, replaces: &[i64]) -> u64 {
+    let run = NewRun {
+        id,
+        from_ms,
+        until_ms: NOW + 1_000 * id,
+        max_recipients: usize::MAX,
+        replaces: replaces.to_vec(),
+    };
+    let bucket = kit.store.bucket_of(account);
+    let built = kit.store.recipient_index().build(bucket, run).await;
+    built.unwrap().0
+}
+
+async fn to_recipient(kit: &Kit, account: Option<AccountId>, to: usize) -> Vec<MessageId> {
+    let scope = SearchScope {
+        recipient: Some(number(to)),
+        ..scope(account)
+    };
+    newest(&kit.store, &scope, everything(), 100).await
+}
+
+async fn a_recipient_is_found_in_and_after_the_index(kit: &Kit) {
+    let account = kit.account(100_000).await;
+    let other = kit.account(100_000).await;
+    let mut found = Vec::new();
+    for at in 0..6 {
+        let campaign = Sending {
+            recipients: 500,
+            first_number: 1_000 * usize::try_from(at).unwrap(),
+            accepted_at_ms: NOW + 1_000 * at,
+            ..sending(account)
+        };
+        accepted(kit, &campaign).await;
+        let single = Sending {
+            first_number: 7,
+            accepted_at_ms: NOW + 1_000 * at + 500,
+            ..sending(account)
+        };
+        found.insert(0, accepted(kit, &single).await.id);
+        accepted(
+            kit,
+            &Sending {
+                account: other,
+                ..single
+            },
+        )
+        .await;
+    }
+    let before = to_recipient(kit, Some(account), 7).await;
+    let (first, own) = (before.last().copied(), &found);
+    assert_eq!(before[..6], own[..], "without an index");
+    assert_eq!(before.len(), 7, "one number of the first campaign too");
+    for bucket in kit.store.buckets() {
+        let of = [account, other]
+            .into_iter()
+            .find(|one| kit.store.bucket_of(*one) == bucket);
+        if let Some(of) = of {
+            index(kit, of, 2, 0, &[]).await;
+            index(kit, of, 4, NOW + 2_000, &[]).await;
+        }
+    }
+    assert_eq!(to_recipient(kit, Some(account), 7).await, before);
+    let all = to_recipient(kit, None, 7).await;
+    assert_eq!(all.len(), 13, "an operator finds those of all accounts");
+    let scope = SearchScope {
+        recipient: Some(number(7)),
+        ..scope(Some(account))
+    };
+    let last = newest(&kit.store, &scope, everything().before(found[5]), 9).await;
+    assert_eq!(last, Vec::from_iter(first));
+    let range = IdRange::accepted(Some(NOW + 1_000), Some(NOW + 3_000));
+    assert_eq!(newest(&kit.store, &scope, range, 9).await, found[3..5]);
+    assert_eq!(
+        newest(&kit.store, &scope, everything(), 2).await,
+        found[..2]
+    );
+    assert!(to_recipient(kit, Some(account), 99_999).await.is_empty());
+}
+
+async fn a_run_that_is_not_complete_is_not_read(kit: &Kit) {
+    let account = kit.account(1_000).await;
+    let sent = accepted(kit, &sending(account)).await;
+    assert_eq!(index(kit, account, 1, 0, &[]).await, 1);
+    let bucket = kit.store.bucket_of(account);
+    kit.run("update recipient_runs set state = 0, until_ms = 9000000000000")
+        .await
+        .unwrap();
+    assert_eq!(to_recipient(kit, Some(account), 1).await, [sent.id]);
+    let runs = kit.store.recipient_index();
+    assert!(runs.runs(bucket).await.unwrap().is_empty());
+    runs.remove_unread(bucket).await.unwrap();
+    for table in ["recipient_runs", "recipient_postings"] {
+        let left = format!("select run_id from {table}");
+        let left = kit.test_connection().await.column::<i64>(&left).await;
+        assert!(left.unwrap().is_empty(), "{table}");
+    }
+}
+
+async fn merged_runs_find_messages_that_came_late(kit: &Kit) {
+    let account = kit.account(1_000).await;
+    let at = |at_ms| Sending {
+        accepted_at_ms: NOW + at_ms,
+        ..sending(account)
+    };
+    let mut ids = Vec::new();
+    for second in 0..3 {
+        ids.insert(0, accepted(kit, &at(1_000 * second)).await.id);
+        let from_ms = NOW + 1_000 * second;
+        assert_eq!(index(kit, account, second + 1, from_ms, &[]).await, 1);
+    }
+    let late = accepted(kit, &at(1_500)).await.id;
+    assert_eq!(to_recipient(kit, Some(account), 1).await, ids);
+    let bucket = kit.store.bucket_of(account);
+    let runs = kit.store.recipient_index();
+    assert_eq!(runs.count(bucket, NOW, NOW + 3_000).await.unwrap(), 4);
+    assert_eq!(index(kit, account, 3_000, NOW, &[1, 2, 3]).await, 4);
+    ids.insert(1, late);
+    assert_eq!(to_recipient(kit, Some(account), 1).await, ids);
+    runs.remove_unread(bucket).await.unwrap();
+    let left = runs.runs(bucket).await.unwrap();
+    assert_eq!((left.len(), left[0].recipients), (1, 4));
+    kit.run("delete from messages").await.unwrap();
+    runs.expire(bucket, i64::MAX).await.unwrap();
+    assert!(runs.runs(bucket).await.unwrap().is_empty());
 }

@@ -1,5 +1,6 @@
 //! The removal of whole messages.
 
+use crate::messages::message_times;
 use crate::messages::recipient_texts;
 use crate::rows::{id_bytes, message_id};
 use database::{Change, Result, Tx, bulk, query, value};
@@ -193,6 +194,7 @@ impl Change for RemoveMessages {
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
         self.remove_callbacks(tx).await?;
         self.remove_parts(tx).await?;
+        let spans = message_times::spans_of(tx, self.bucket, &self.messages).await?;
         let gone = tx
             .execute_each(
                 bulk(
@@ -212,6 +214,7 @@ impl Change for RemoveMessages {
                 .bind(self.bucket.0),
             )
             .await?;
+        message_times::remove_empty(tx, spans).await?;
         if gone < self.messages.len() as u64 {
             tx.execute_each(
                 bulk(
