@@ -121,7 +121,7 @@ test("the page shows every operation and every error code", { timeout: TEST_LIMI
   const whole = await (await fetch(`${demo.url}/openapi.json`, { signal: AbortSignal.timeout(PAGE_LIMIT) })).json();
 
   const operations = await page.locator("#operations > section").evaluateAll((sections) => sections.map((one) => one.id));
-  assert.deepEqual(operations, ["send", "quote", "report", "balance", "sender-ids", "account", "legacy-send"]);
+  assert.deepEqual(operations, ["send", "quote", "report", "balance", "sender-ids", "request-sender-id", "account", "legacy-send"]);
   for (const id of operations) assert.ok(await page.locator(`#${id} .endpoint`).isVisible(), `${id} shows its address`);
 
   const codes = await page.locator("#error-table dt code").allTextContents();

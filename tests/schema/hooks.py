@@ -39,6 +39,8 @@ FORMED = {
     "limit": "100",
     "code": "123456",
     "sender": "Ogene",
+    "sender_id": "AdaStores",
+    "purpose": "News",
     "variables": {"name": "Ada"},
 }
 

@@ -35,6 +35,7 @@ mod retry;
 pub mod schedule;
 pub mod search;
 pub mod sender;
+pub mod sender_request;
 mod text;
 pub mod time;
 pub mod token;

@@ -252,6 +252,15 @@ pub enum Refusal {
         /// Seconds until the request is allowed.
         retry_after_s: u64,
     },
+    /// The account has the maximum number of pending sender IDs.
+    #[error(
+        "At most {limit} sender IDs of an account may be pending. Wait until one is approved or rejected, and ask \
+         again."
+    )]
+    SendersPending {
+        /// The maximum number.
+        limit: usize,
+    },
     /// No such path.
     #[error("There is no such path. See /docs.")]
     UnknownPath,

@@ -3,13 +3,16 @@
 mod admission;
 pub mod changes;
 mod customer_queries;
+mod keyed_change;
 pub mod otp;
 mod reload;
 mod report;
 mod request;
+pub mod sender_ids;
 
 pub use admission::{Admission, Credentials, NotAdmitted, Purpose};
 pub use customer_queries::{CustomerQueries, Export, PageFields};
+pub use keyed_change::{Changed, KeyedAnswer};
 pub use reload::Reloaded;
 pub use report::DeliveryReport;
 pub use request::{Quoted, SendRequest};

@@ -42,10 +42,10 @@ pub use context::system::System;
 pub use database::Outage;
 pub use domain::rate::Rate;
 pub use engine::{
-    Admission, Credentials, CustomerQueries, DeliveryReport, Engine, Export, NotAdmitted,
-    PageFields, Purpose, Quoted, Reloaded, SendRequest,
+    Admission, Changed, Credentials, CustomerQueries, DeliveryReport, Engine, Export, KeyedAnswer,
+    NotAdmitted, PageFields, Purpose, Quoted, Reloaded, SendRequest,
 };
-pub use engine::{changes as message_changes, otp};
+pub use engine::{changes as message_changes, otp, sender_ids};
 pub use error::{Error, StartError};
 pub use queries::{
     Event, EventKind, ListPage, Message, RecipientState, Timeline, Usage, UsageOverview,

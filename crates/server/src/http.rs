@@ -107,7 +107,10 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
             get(reports::report_of),
         )
         .route(&at("/delivery"), get(reports::report))
-        .route(&at("/sender-ids"), get(senders::senders))
+        .route(
+            &at("/sender-ids"),
+            get(senders::senders).post(senders::request),
+        )
         .route(&at("/account"), get(account::account))
         .route(&at("/exports/recipients.csv"), get(exports::recipients))
         .route(&at("/exports/wallet.csv"), get(exports::wallet))

@@ -28,8 +28,8 @@ pub struct StoredAnswer {
     pub status: u16,
     /// The body.
     pub body: String,
-    /// The message that was made or changed.
-    pub message: MessageId,
+    /// The message that was made or changed, if it was one.
+    pub message: Option<MessageId>,
 }
 
 /// The kept answer of a key.
@@ -93,7 +93,7 @@ struct KeyRow {
     request: Vec<u8>,
     kept_at_ms: i64,
     status: i64,
-    message_id: Vec<u8>,
+    message_id: Option<Vec<u8>>,
     body: String,
 }
 
@@ -121,7 +121,7 @@ impl KeyRow {
             answer: StoredAnswer {
                 status,
                 body: self.body,
-                message: message_id(&self.message_id)?,
+                message: self.message_id.as_deref().map(message_id).transpose()?,
             },
         };
         let place = (
@@ -189,7 +189,7 @@ pub(crate) async fn keep(tx: &mut Tx, answers: &[NewAnswer<'_>], now_ms: i64) ->
             value(&new.request.request[..]),
             value(now_ms),
             value(i64::from(new.answer.status)),
-            value(id_bytes(&new.answer.message)),
+            value(new.answer.message.as_ref().map(id_bytes)),
             value(&new.answer.body),
         ]
     });

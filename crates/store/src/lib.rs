@@ -9,6 +9,7 @@
 mod accounts;
 mod batches;
 mod buckets;
+mod change_once;
 mod cluster;
 mod deliveries;
 mod idempotency;

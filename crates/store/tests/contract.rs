@@ -39,6 +39,7 @@ mod contract {
     mod scheduled;
     mod schema;
     mod search;
+    mod sender_requests;
     mod severed;
     mod sources;
     mod spread;

@@ -16,6 +16,7 @@ use crate::otp::OtpRequest;
 use crate::personalised::Rows;
 use crate::schedule::SendTimes;
 use crate::sender;
+use crate::sender_request::SenderRequest;
 
 /// Returns the fingerprint of a send. The order of recipients and invalid entries do not matter.
 pub fn of_send(
@@ -101,6 +102,14 @@ pub fn of_verification(id: &str, typed: [u8; 32]) -> RequestFingerprint {
     let mut writer = FingerprintWriter::new(Operation::VerifyOtp);
     writer.text("id", Some(id));
     writer.octets("code", &typed);
+    writer.finish()
+}
+
+/// Returns the fingerprint of a request for a sender ID.
+pub fn of_sender(request: &SenderRequest) -> RequestFingerprint {
+    let mut writer = FingerprintWriter::new(Operation::RequestSenderId);
+    writer.text("sender_id", Some(&request.name));
+    writer.text("purpose", Some(&request.purpose));
     writer.finish()
 }
 

@@ -59,7 +59,7 @@ impl PendingKey {
             answer: MakeAnswer(Arc::new(move |balance| StoredAnswer {
                 status: OK,
                 body: write(Sent::new(&draft, id, balance)),
-                message: id,
+                message: Some(id),
             })),
         }
     }

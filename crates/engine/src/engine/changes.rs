@@ -157,7 +157,7 @@ async fn answer<T>(
     let answer = StoredAnswer {
         status: OK,
         body: write(&changed),
-        message,
+        message: Some(message),
     };
     let messages = context.store.messages();
     let kept = messages.keep_answer(

@@ -264,7 +264,7 @@ async fn begin<T: 'static, R>(
     let answer = move |change: &OtpChange<R>| StoredAnswer {
         status: OK,
         body: write(&read(change)),
-        message: change.otp.message,
+        message: Some(change.otp.message),
     };
     Ok(OtpAnswered::First(NewChange {
         keyed: Some(KeyedChange {

@@ -237,7 +237,7 @@ async fn request(outside: &Outside, engine: &Engine, clock: &Clock, index: usize
         // The body is that of `keyed`, or that of a one-time password.
         Answered::Replay(kept) => {
             let cost = kept.body.split(' ').next().unwrap();
-            (kept.message, cost.parse().unwrap(), send.pages)
+            (kept.message.unwrap(), cost.parse().unwrap(), send.pages)
         }
     });
     let mut state = outside.lock();

@@ -11,9 +11,13 @@ use engine::operators::AuditEntry;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-pub(super) const AFTER_HELP: &str = "WHO is the system's user behind a command (cli:ada), or a node. WHAT is the \
-    command with dots between its words. Entries cannot be changed or removed. They hold no token, secret or whole \
-    number.\n\nExamples: ogene audit\n          ogene audit --account 1882399170363392 --limit 20";
+pub(super) const AFTER_HELP: &str = "WHO is the system's user behind a command (cli:ada), a node, or the token of a \
+    customer who requested a sender ID (api:3f2a). WHAT is the command with dots between its words. Entries cannot be \
+    changed or removed. They hold no token, secret or whole number.
+
+\
+    Examples: ogene audit
+          ogene audit --account 1882399170363392 --limit 20";
 
 #[derive(Args)]
 pub(super) struct Audit {

@@ -61,6 +61,8 @@ mod sandbox;
 #[cfg(test)]
 mod schedule;
 #[cfg(test)]
+mod sender_ids;
+#[cfg(test)]
 mod sending;
 #[cfg(test)]
 mod slow;

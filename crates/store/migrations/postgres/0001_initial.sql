@@ -303,7 +303,7 @@ create table idempotency_keys (
     status smallint not null,
     sandbox boolean not null,
     request bytea not null,
-    message_id bytea not null,
+    message_id bytea,
     key text not null,
     body text not null,
     primary key (bucket, account_id, sandbox, key)

@@ -306,7 +306,7 @@ create table idempotency_keys (
     request blob not null,
     kept_at_ms bigint not null,
     status bigint not null,
-    message_id blob not null,
+    message_id blob,
     body text not null,
     primary key (bucket, account_id, sandbox, key)
 ) without rowid;

@@ -1,72 +1,22 @@
 //! Sender IDs registered on accounts.
 
+mod request;
+mod row;
+
+pub use row::RegisteredSender;
+
 use crate::accounts::revision::touch;
-use crate::lists::{AccountRowKey, ListRow, page_of};
+use crate::buckets::Buckets;
+use crate::change_once::ChangeOnce;
+use crate::idempotency::{KeyedChange, Outcome};
+use crate::lists::{AccountRowKey, page_of};
 use crate::operators::audit::{self, By, Entry};
-use crate::rows::named;
 use database::{Change, Db, Result, Tx, query};
-use domain::{AccountId, SenderId, SenderStatus, redact, sender};
+use domain::sender_request::SenderRequest;
+use domain::{AccountId, Environment, SenderId, SenderStatus, redact, sender};
+use request::RequestSender;
+use row::SenderRow;
 use serde_json::{Value, json};
-
-/// A sender ID with the account that registered it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct RegisteredSender {
-    /// The account.
-    pub account: AccountId,
-    /// Time of registration, Unix milliseconds.
-    pub created_at_ms: i64,
-    /// The sender ID.
-    pub sender: SenderId,
-}
-
-impl ListRow for RegisteredSender {
-    type Key = AccountRowKey;
-
-    fn key(&self) -> AccountRowKey {
-        let key = sender::key(&self.sender.name);
-        (self.account.0, self.created_at_ms, key)
-    }
-}
-
-struct SenderRow {
-    account_id: i64,
-    created_at_ms: i64,
-    name: String,
-    status: String,
-    purpose: String,
-    international: bool,
-    approved_at_ms: Option<i64>,
-    rejection_reason: Option<String>,
-}
-
-database::from_row!(SenderRow {
-    account_id,
-    created_at_ms,
-    name,
-    status,
-    purpose,
-    international,
-    approved_at_ms,
-    rejection_reason
-});
-
-impl SenderRow {
-    fn registered(self) -> Result<RegisteredSender> {
-        let sender = SenderId {
-            name: self.name,
-            status: named(SenderStatus::from_name, &self.status)?,
-            purpose: self.purpose,
-            international: self.international,
-            approved_at_ms: self.approved_at_ms,
-            rejection_reason: self.rejection_reason,
-        };
-        Ok(RegisteredSender {
-            account: AccountId(self.account_id),
-            created_at_ms: self.created_at_ms,
-            sender,
-        })
-    }
-}
 
 const REGISTER: &str = "sender-id.register";
 
@@ -206,6 +156,33 @@ impl Senders<'_> {
             by,
         };
         self.db.change(add).await
+    }
+
+    /// Registers the sender ID that a customer requests, or returns it as it stands. The sandbox
+    /// registers nothing.
+    pub async fn request(
+        self,
+        (account, environment): (AccountId, Environment),
+        request: SenderRequest,
+        keyed: Option<KeyedChange<SenderId>>,
+        by: By,
+    ) -> Result<Outcome<SenderId>> {
+        let now_ms = by.at_ms;
+        let change = RequestSender {
+            account,
+            is_simulated: environment == Environment::Sandbox,
+            request,
+            by,
+        };
+        let once = ChangeOnce {
+            buckets: Buckets::of(self.db),
+            account,
+            environment,
+            keyed,
+            change,
+            now_ms,
+        };
+        self.db.change(once).await
     }
 
     /// Changes the status of a sender ID. It returns `false` if the account has none of that name.

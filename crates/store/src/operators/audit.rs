@@ -14,7 +14,7 @@ pub(crate) const COUNT: &str = "audit";
 /// The author and time of a change.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct By {
-    /// An operator (`cli:ada`) or a node (`node:…`).
+    /// An operator (`cli:ada`), a node (`node:…`) or a customer's token (`api:…`).
     pub actor: Arc<str>,
     /// Time, Unix milliseconds.
     pub at_ms: i64,

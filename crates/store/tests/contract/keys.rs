@@ -52,7 +52,7 @@ fn again(message: &NewMessage, balance: i64) -> Accepted {
     Accepted::Replay(StoredAnswer {
         status: 200,
         body: naira(balance).to_string(),
-        message: message.id,
+        message: Some(message.id),
     })
 }
 

@@ -201,7 +201,7 @@ fn attempts_left(name: &str, request: u8) -> KeyedChange<OtpChange<Verified>> {
         answer: Arc::new(|change: &OtpChange<Verified>| StoredAnswer {
             status: 200,
             body: change.result.attempts_left.to_string(),
-            message: change.otp.message,
+            message: Some(change.otp.message),
         }),
     }
 }
@@ -231,7 +231,7 @@ async fn a_change_under_a_key_is_made_once(kit: &Kit) {
     let again = Outcome::Replay(StoredAnswer {
         status: 200,
         body: "1".to_owned(),
-        message: first.otp.message,
+        message: Some(first.otp.message),
     });
     assert_eq!(verify("one", 1, NOW + DAY_MS - 1).await, again);
     let used = Outcome::Refused(Refusal::KeyUsed);
@@ -251,7 +251,7 @@ async fn a_refused_change_leaves_its_key_free(kit: &Kit) {
             answer: Arc::new(|change: &OtpChange<()>| StoredAnswer {
                 status: 200,
                 body: String::new(),
-                message: change.otp.message,
+                message: Some(change.otp.message),
             }),
         };
         let otps = kit.store.otps();

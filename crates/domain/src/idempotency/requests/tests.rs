@@ -188,6 +188,20 @@ fn a_change_counts_by_operation_id_and_time() {
     }
 }
 
+#[test]
+fn a_request_for_a_sender_id_counts_by_name_and_purpose() {
+    let of = |name: &str, purpose: &str| {
+        of_sender(&SenderRequest {
+            name: name.to_owned(),
+            purpose: purpose.to_owned(),
+        })
+    };
+    let one = of("AdaStores", "News");
+    assert_eq!(one, of("AdaStores", "News"));
+    assert_ne!(one, of("AdaStores", "Orders"));
+    assert_ne!(one, of("AdaStore", "sNews"));
+}
+
 proptest! {
     #[test]
     fn any_order_of_recipients_is_the_same_request(

@@ -1,12 +1,15 @@
-//! `GET /sender-ids` (docs/spec/interface.md, section 6.4).
+//! `GET` and `POST /sender-ids` (docs/spec/interface.md, section 6.4).
 
 use crate::format::LagosTime;
 use crate::http::extract::call::Reading;
+use crate::http::extract::call::sender_id::RequestingSender;
 use crate::http::respond::envelope::{Envelope, sandbox_mark};
 use crate::http::respond::error::Failure;
 use axum::response::Response;
 use domain::{Customer, Environment, SenderId};
+use engine::{Changed, KeyedAnswer, sender_ids};
 use serde::Serialize;
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// Lists the sender IDs of the account.
@@ -16,6 +19,30 @@ pub(crate) async fn senders(Reading(call): Reading) -> Response {
         "Sender IDs retrieved.",
         data,
     )))
+}
+
+/// Requests a sender ID.
+pub(crate) async fn request(requesting: RequestingSender) -> Response {
+    let RequestingSender {
+        call,
+        fields,
+        key,
+        permit: _until_answered,
+    } = requesting;
+    let (environment, codes) = (call.environment(), call.codes().clone());
+    let keyed = key.map(|key| KeyedAnswer {
+        key,
+        write: Arc::new(move |sender: &SenderId| {
+            codes.written(Registration::answer(sender, environment))
+        }),
+    });
+    match sender_ids::request(&call.admission, &fields, keyed).await {
+        Ok(Changed::First(sender)) => {
+            call.answer(Ok::<_, Failure>(Registration::answer(&sender, environment)))
+        }
+        Ok(Changed::Replay(kept)) => call.replay(kept),
+        Err(error) => call.refuse(error),
+    }
 }
 
 /// The sender IDs of an account.
@@ -48,19 +75,38 @@ pub(crate) struct Registration {
     /// The reason of the rejection.
     #[schema(required = true)]
     rejection_reason: Option<String>,
+    /// True in the answer to a request in the sandbox, absent elsewhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    sandbox: Option<bool>,
+}
+
+impl Registration {
+    fn new(sender: &SenderId) -> Self {
+        Self {
+            sender_id: sender.name.clone(),
+            status: sender.status.as_str(),
+            purpose: sender.purpose.clone(),
+            approved_at: sender.approved_at_ms.map(|at_ms| LagosTime { at_ms }),
+            rejection_reason: sender.rejection_reason.clone(),
+            sandbox: None,
+        }
+    }
+
+    pub(crate) fn answer(sender: &SenderId, environment: Environment) -> Envelope<Self> {
+        let data = Self {
+            sandbox: sandbox_mark(environment),
+            ..Self::new(sender)
+        };
+        Envelope::new("Sender ID requested.", data)
+    }
 }
 
 impl SendersData {
     pub(crate) fn new(customer: &Customer, environment: Environment) -> Self {
         let mut senders: Vec<&SenderId> = customer.senders.values().collect();
         senders.sort_by(|a, b| a.name.cmp(&b.name));
-        let sender_ids = senders.into_iter().map(|sender| Registration {
-            sender_id: sender.name.clone(),
-            status: sender.status.as_str(),
-            purpose: sender.purpose.clone(),
-            approved_at: sender.approved_at_ms.map(|at_ms| LagosTime { at_ms }),
-            rejection_reason: sender.rejection_reason.clone(),
-        });
+        let sender_ids = senders.into_iter().map(Registration::new);
         Self {
             total: customer.senders.len(),
             sender_ids: sender_ids.collect(),

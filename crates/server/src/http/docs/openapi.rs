@@ -10,6 +10,7 @@ mod personalised;
 mod portable;
 mod queries;
 mod request;
+mod sender_ids;
 
 use super::installation::Installation;
 use crate::http::respond::error::{OURS, examples, kind};
@@ -82,6 +83,8 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
         .schemas_from_iter(changes::schemas())
         .schemas_from_iter(otp::schemas())
         .schemas_from_iter(otp::requests(installation))
+        .schemas_from_iter(sender_ids::schemas())
+        .schemas_from_iter([sender_ids::request_schema(installation)])
         .security_scheme(
             BEARER,
             SecurityScheme::Http(
@@ -210,7 +213,7 @@ mod tests {
         /api/sandbox/v2/otp/{otp_id}/cancel post
         /api/sandbox/v2/otp/{otp_id}/resend post
         /api/sandbox/v2/otp/{otp_id}/verify post
-        /api/sandbox/v2/sender-ids get
+        /api/sandbox/v2/sender-ids get post
         /api/sandbox/v2/sms get post
         /api/sandbox/v2/sms/create get post
         /api/sandbox/v2/sms/delivery-reports get
@@ -239,7 +242,7 @@ mod tests {
         /api/v2/otp/{otp_id}/cancel post
         /api/v2/otp/{otp_id}/resend post
         /api/v2/otp/{otp_id}/verify post
-        /api/v2/sender-ids get
+        /api/v2/sender-ids get post
         /api/v2/sms get post
         /api/v2/sms/create get post
         /api/v2/sms/delivery-reports get

@@ -5,6 +5,7 @@
 pub(crate) mod changes;
 pub(crate) mod otp;
 pub(crate) mod personalised;
+pub(crate) mod sender_id;
 
 use super::body::{Expected, memory::BodyPermit};
 use super::drain::drain;
@@ -372,8 +373,7 @@ fn unread(refusal: Refusal) -> Refusal {
     }
 }
 
-/// Returns the answer to a request that was not admitted, with the headers of the rate limit if it
-/// was counted.
+/// Returns the answer to a request that was not admitted, with its rate limit if it was counted.
 fn not_admitted(refused: NotAdmitted, api: &Api) -> Response {
     let mut response = Failure::from(refused.error).answer(api.shape, &api.codes);
     if let Some(caller) = &refused.caller {

@@ -6,6 +6,7 @@ pub(crate) use bounds::{Bounds, Exceeded};
 
 use domain::otp::OtpFields;
 use domain::personalised::Rows;
+use domain::sender_request::SenderFields;
 use domain::{Refusal, SendFields, token};
 
 /// Maximum unknown fields that an answer names, and maximum characters of each name.
@@ -35,11 +36,13 @@ pub(crate) enum Name {
     ExpiresIn,
     MaxAttempts,
     Code,
+    SenderId,
+    Purpose,
     Unknown,
 }
 
 /// The names that a send does not read.
-const OF_OTHERS: [Name; 8] = [
+const OF_OTHERS: [Name; 10] = [
     Name::MessageId,
     Name::Page,
     Name::PerPage,
@@ -48,6 +51,8 @@ const OF_OTHERS: [Name; 8] = [
     Name::ExpiresIn,
     Name::MaxAttempts,
     Name::Code,
+    Name::SenderId,
+    Name::Purpose,
 ];
 
 impl Name {
@@ -74,6 +79,8 @@ impl Name {
             "expires_in" => Self::ExpiresIn,
             "max_attempts" => Self::MaxAttempts,
             "code" => Self::Code,
+            "sender_id" => Self::SenderId,
+            "purpose" => Self::Purpose,
             _ => Self::Unknown,
         }
     }
@@ -101,6 +108,8 @@ impl Name {
             Self::ExpiresIn => "expires_in",
             Self::MaxAttempts => "max_attempts",
             Self::Code => "code",
+            Self::SenderId => "sender_id",
+            Self::Purpose => "purpose",
             Self::Unknown => "",
         }
     }
@@ -115,6 +124,7 @@ pub(crate) struct Fields {
     pub(crate) otp: OtpFields,
     /// The code to verify.
     pub(crate) code: Option<String>,
+    pub(crate) sender: SenderFields,
     /// The rows of a personalised send.
     pub(crate) rows: Option<Rows>,
     /// The refusal of these rows, which ends the reading.
@@ -219,6 +229,8 @@ impl Fields {
             Name::ExpiresIn => &mut otp.expires_in,
             Name::MaxAttempts => &mut otp.max_attempts,
             Name::Code => &mut self.code,
+            Name::SenderId => &mut self.sender.sender_id,
+            Name::Purpose => &mut self.sender.purpose,
             Name::Unknown => return None,
         })
     }

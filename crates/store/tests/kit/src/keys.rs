@@ -26,7 +26,7 @@ pub fn keyed(message: NewMessage, name: &str, request: u8) -> NewMessage {
     let answer = move |balance: domain::Money| StoredAnswer {
         status: 200,
         body: balance.to_string(),
-        message: id,
+        message: Some(id),
     };
     NewMessage {
         key: Some(KeyedSend {

@@ -73,10 +73,11 @@ export function operations() {
   const all = Object.entries(whole.paths).flatMap(([path, item]) =>
     METHODS.filter((method) => item[method]).map((method) => ({ path, method, ...item[method] })));
   const live = all.filter((one) => !one.tags.includes("Sandbox"));
-  const order = ["send", "quote", "report", "balance", "sender_ids", "account", "legacy_send"];
+  const order = ["send", "quote", "report", "balance", "sender_ids", "request_sender_id", "account", "legacy_send"];
   return order.map((id) => {
     const main = live.find((one) => one.operationId === id);
-    const aliases = live.filter((one) => one["x-alias-of"] === main.path || (one.path === main.path && one !== main));
+    const aliases = live.filter((one) =>
+      one["x-alias-of"] === main.path || (one.path === main.path && one.summary === main.summary && one !== main));
     return { ...main, aliases };
   });
 }

@@ -5,7 +5,6 @@ use crate::http::api::balance::BalanceAnswer;
 use crate::http::api::quote::QuoteData;
 use crate::http::api::reports::ReportData;
 use crate::http::api::send::{Accepted, LegacyAccepted};
-use crate::http::api::senders::SendersData;
 use crate::http::respond::envelope::Envelope;
 use crate::http::respond::error::{ErrorCode, ErrorEnvelope, Failure, OURS, Shape, examples};
 use domain::schedule::MessageState;
@@ -66,7 +65,6 @@ pub(crate) const LEGACY_ACCEPTED: Name = "LegacyAccepted";
 pub(crate) const QUOTE: Name = "QuoteAnswer";
 pub(crate) const BALANCE: Name = "BalanceAnswer";
 pub(crate) const REPORT: Name = "ReportAnswer";
-pub(crate) const SENDERS: Name = "SendersAnswer";
 pub(crate) const ACCOUNT: Name = "AccountAnswer";
 pub(crate) const UPDATE: Name = "DeliveryUpdate";
 const ERROR: Name = "Error";
@@ -79,14 +77,13 @@ pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
     add_enveloped::<QuoteData>(QUOTE, &mut schemas);
     add::<BalanceAnswer>(BALANCE, &mut schemas);
     add_enveloped::<ReportData>(REPORT, &mut schemas);
-    add_enveloped::<SendersData>(SENDERS, &mut schemas);
     add_enveloped::<AccountData>(ACCOUNT, &mut schemas);
     add::<DeliveryUpdate>(UPDATE, &mut schemas);
     add::<ErrorEnvelope>(ERROR, &mut schemas);
     schemas
 }
 
-fn add<T: ToSchema>(name: &str, schemas: &mut Vec<(String, RefOr<Schema>)>) {
+pub(super) fn add<T: ToSchema>(name: &str, schemas: &mut Vec<(String, RefOr<Schema>)>) {
     schemas.push((name.to_owned(), T::schema()));
     T::schemas(schemas);
 }
@@ -230,12 +227,6 @@ pub(crate) fn report(environment: Environment) -> Response {
     success(REPORT, &ReportData::answer(report, environment))
 }
 
-/// Returns the sender IDs.
-pub(crate) fn senders(environment: Environment) -> Response {
-    let data = SendersData::new(&customer(), environment);
-    success(SENDERS, &Envelope::new("Sender IDs retrieved.", data))
-}
-
 /// Returns the profile.
 pub(crate) fn account(environment: Environment) -> Response {
     success(
@@ -244,7 +235,7 @@ pub(crate) fn account(environment: Environment) -> Response {
     )
 }
 
-fn customer() -> Customer {
+pub(super) fn customer() -> Customer {
     let account = Account {
         id: AccountId(1_882_194_149_376_841),
         email: "ada@example.com".to_owned(),

@@ -2,7 +2,7 @@
 //! send.
 
 use super::draft::{COMMON, Draft, LIVE, SANDBOX, at_most, of_reads};
-use super::{answers, changes, otp, parameters, personalised, queries, request};
+use super::{answers, changes, otp, parameters, personalised, queries, request, sender_ids};
 use crate::http::docs::installation::Installation;
 use crate::http::respond::error::Shape;
 use domain::Environment;
@@ -138,11 +138,6 @@ fn interface(
         );
     }
     add(
-        "/sender-ids",
-        HttpMethod::Get,
-        senders(environment, installation),
-    );
-    add(
         "/account",
         HttpMethod::Get,
         account(environment, installation),
@@ -150,6 +145,7 @@ fn interface(
     queries::add(paths, prefix, environment, installation);
     changes::add(paths, prefix, environment, installation);
     otp::add(paths, prefix, environment, installation);
+    sender_ids::add(paths, prefix, environment, installation);
 }
 
 /// Returns the other operations that are only a `POST`.
@@ -301,20 +297,6 @@ fn report(
     draft
         .build(variant, environment)
         .parameters(Some(parameters::report_parameters(message_id)))
-}
-
-fn senders(environment: Environment, installation: &Installation) -> OperationBuilder {
-    let draft = Draft {
-        id: "sender_ids",
-        summary: "List sender IDs",
-        about: of_reads(
-            "The sender IDs of the account, with the status of each.",
-            installation,
-        ),
-        codes: &[],
-        success: answers::senders(environment),
-    };
-    draft.build("", environment)
 }
 
 fn account(environment: Environment, installation: &Installation) -> OperationBuilder {

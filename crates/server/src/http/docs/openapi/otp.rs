@@ -245,7 +245,7 @@ fn code() -> Object {
         .build()
 }
 
-fn body(schema: &str, example: serde_json::Value) -> RequestBody {
+pub(super) fn body(schema: &str, example: serde_json::Value) -> RequestBody {
     let content = ContentBuilder::new()
         .schema(Some(Ref::from_schema_name(schema)))
         .example(Some(example))

@@ -37,7 +37,12 @@ pub(crate) struct Value<'a> {
 impl Value<'_> {
     fn kind(self) -> ValueType {
         match self.name {
-            Name::From | Name::Body | Name::CallbackUrl | Name::SendAt => ValueType::Text,
+            Name::From
+            | Name::Body
+            | Name::CallbackUrl
+            | Name::SendAt
+            | Name::SenderId
+            | Name::Purpose => ValueType::Text,
             Name::CustomerReference => ValueType::Reference,
             Name::To => ValueType::List,
             Name::ApiToken

@@ -146,6 +146,8 @@ served {
         as Refusal::SandboxTooMany { what: Simulated::Callbacks, limit: 1_000 };
     Refusal::SandboxLimited { .. } => "API-3004" TOO_MANY_REQUESTS "Sandbox limit reached",
         as Refusal::SandboxLimited { what: Simulated::Recipients, limit: 10_000, retry_after_s: 12 };
+    Refusal::SendersPending { .. } => "API-3004" TOO_MANY_REQUESTS "Too many pending sender IDs",
+        as Refusal::SendersPending { limit: domain::sender_request::MAX_PENDING_SENDERS };
     Refusal::UnknownPath => "API-4040" NOT_FOUND "No such path", as Refusal::UnknownPath;
     Refusal::MethodNotAllowed => "API-4050" METHOD_NOT_ALLOWED "Method not allowed", as Refusal::MethodNotAllowed;
     Refusal::Unavailable { .. } => "API-5003" SERVICE_UNAVAILABLE "Service unavailable",

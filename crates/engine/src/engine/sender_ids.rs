@@ -1,0 +1,37 @@
+//! The requests of customers for sender IDs.
+
+use super::admission::Admission;
+use super::keyed_change::{Changed, Claimed, KeyedAnswer};
+use crate::error::{Error, within};
+use domain::SenderId;
+use domain::idempotency;
+use domain::sender_request::{SenderFields, SenderRequest};
+use store::{By, Outcome};
+
+/// Registers a sender ID as pending, until the operator decides. A sender ID that the account has
+/// is returned as it stands, unless it was rejected: then it is pending again.
+pub async fn request(
+    admission: &Admission,
+    fields: &SenderFields,
+    keyed: Option<KeyedAnswer<SenderId>>,
+) -> Result<Changed<SenderId>, Error> {
+    let request = SenderRequest::read(fields)?;
+    let meaning = idempotency::of_sender(&request);
+    let mut claimed = match Claimed::begin(admission, keyed, meaning).await? {
+        Changed::First(claimed) => claimed,
+        Changed::Replay(answer) => return Ok(Changed::Replay(answer)),
+    };
+    let context = admission.context();
+    let by = By {
+        actor: format!("api:{}", admission.caller().token_id).into(),
+        at_ms: context.clock.now_ms(),
+    };
+    let place = (admission.customer().account.id, admission.environment());
+    let senders = context.store.senders();
+    let requested = senders.request(place, request, claimed.keyed.take(), by);
+    match within(async { Ok(requested.await?) }).await? {
+        Outcome::Made(sender) => Ok(Changed::First(sender)),
+        Outcome::Replay(answer) => Ok(Changed::Replay(answer)),
+        Outcome::Refused(refusal) => Err(refusal.into()),
+    }
+}
