@@ -11,12 +11,14 @@ mod configuration;
 mod content;
 mod error;
 mod page;
+mod queries;
 mod senders;
 mod tokens;
 mod users;
 mod velocity;
 mod wallets;
 
+pub use crate::queries::recipients::OutcomeCount;
 pub use accounts::{Accounts, QueuedSettled};
 pub use actor::Actor;
 pub use audit::Audit;
@@ -25,6 +27,7 @@ pub use configuration::Configuration;
 pub use content::{Content, Phrase};
 pub use error::OperationError;
 pub use page::{Page, PageRequest};
+pub use queries::{Export, MessageDetails, Queries, QueryScope};
 pub use senders::Senders;
 pub use store::{
     AuditEntry, CallbackSecret, Invitation, Member, Membership, PausedBlock, RegisteredSender,
@@ -35,6 +38,7 @@ pub use users::{LinkText, Users};
 pub use velocity::Velocity;
 pub use wallets::{Credit, Wallets};
 
+use domain::Rulebook;
 use store::Store;
 
 /// The operations of one actor on one database.
@@ -101,6 +105,17 @@ impl Operations {
     pub fn users(&self) -> Users {
         let Self { store, actor } = self.clone();
         Users { store, actor }
+    }
+
+    /// Messages, money and usage: list, show, add up, export. The rules name networks and prices.
+    pub fn queries(&self, rules: Rulebook) -> Queries {
+        let store = self.store.clone();
+        let clock = self.actor.clock().clone();
+        Queries {
+            store,
+            clock,
+            rules,
+        }
     }
 
     /// The audit list: list.

@@ -11,16 +11,20 @@ mod config;
 mod content;
 mod context;
 mod demo;
+mod export;
 mod import_sqlite;
 mod list;
 mod manual;
+mod message;
 mod migrate;
+mod queries;
 mod restore;
 mod sender_id;
 mod serve;
 mod signals;
 mod smsc;
 mod token;
+mod usage;
 mod user;
 mod velocity;
 mod verify;
@@ -108,6 +112,15 @@ enum Command {
     /// Wallets: credit, debit, statement
     #[command(subcommand)]
     Wallet(wallet::Wallet),
+    /// Messages of all accounts: list, show what happened to one and why
+    #[command(subcommand)]
+    Message(message::Message),
+    /// Write recipients or the entries of a wallet as CSV
+    #[command(subcommand)]
+    Export(export::Export),
+    /// Add up messages and money by time, gateway, network or sender ID
+    #[command(after_help = usage::AFTER_HELP)]
+    Usage(usage::Usage),
     /// Callbacks: list failed attempts and dead callbacks, replay them, manage signing secrets
     #[command(subcommand)]
     Callback(callback::Callback),
@@ -226,6 +239,9 @@ fn execute(command: Command, context: &Context) -> Result<Answer, Failure> {
             Command::User(command) => command.run(context).await,
             Command::SenderId(command) => command.run(context).await,
             Command::Wallet(command) => command.run(context).await,
+            Command::Message(command) => command.run(context).await,
+            Command::Export(command) => command.run(context).await,
+            Command::Usage(usage) => usage.run(context).await,
             Command::Callback(command) => command.run(context).await,
             Command::Content(command) => command.run(context).await,
             Command::Velocity(command) => command.run(context).await,

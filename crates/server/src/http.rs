@@ -14,6 +14,8 @@ mod ops;
 mod respond;
 mod serve;
 
+pub(crate) use api::messages::{MessageItem, TimelineData};
+pub(crate) use api::usage::UsageItem;
 pub use context::{Settings, State};
 pub use docs::document::Document;
 pub use docs::installation::Installation;

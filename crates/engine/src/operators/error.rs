@@ -3,6 +3,7 @@
 use domain::callback::signature::MAX_SECRETS;
 use domain::velocity::Block;
 use domain::{AccountId, Money, SenderFault};
+use std::sync::Arc;
 
 /// Maximum length of a reference, name, purpose or reason, in characters.
 pub(super) const MAX_CHARACTERS: usize = 255;
@@ -21,6 +22,15 @@ pub enum OperationError {
          it out for the first page"
     )]
     Cursor,
+    /// A filter has a wrong form.
+    #[error("{0}")]
+    Filter(String),
+    /// The message does not exist, or has no such recipient.
+    #[error("there is no such message, or it has no such recipient: see `ogene message list`")]
+    NoMessage,
+    /// A query failed in the database.
+    #[error("{0}")]
+    Query(Arc<database::Error>),
     /// The account does not exist.
     #[error("there is no account {0}: see `ogene account list`")]
     NoAccount(AccountId),

@@ -1,7 +1,7 @@
 //! Pages of lists.
 
 use super::error::{OperationError, Result};
-use domain::search::{Cursor, DEFAULT_LIMIT, List, MAX_LIMIT};
+use domain::search::{self, Cursor, DEFAULT_LIMIT, List, MAX_LIMIT, Position};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use store::ListRow;
@@ -29,6 +29,17 @@ impl PageRequest {
             key.ok_or(OperationError::Cursor)
         };
         self.cursor.as_ref().map(key).transpose()
+    }
+
+    /// Returns the page of a list that customers have as well. A cursor of another list or of other
+    /// filters is refused.
+    pub(super) fn position(&self, list: List, scope: &[u8]) -> Result<search::Page> {
+        let decode = |cursor: &Cursor| Position::decode(cursor.as_str(), list, scope);
+        let after = self.cursor.as_ref().map(decode).transpose();
+        Ok(search::Page {
+            limit: self.limit,
+            after: after.map_err(|_| OperationError::Cursor)?,
+        })
     }
 
     /// Returns the number of rows to read: one more than the page has, to see if another page

@@ -9,7 +9,7 @@ use domain::{
     Alphabet, Environment, Money, OTHER_NETWORK, PENDING, Recipient, Refusal, Text,
     parse_international, parse_national, parse_sandbox, recipient_charge,
 };
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use store::RecipientInfo;
 
 /// Maximum number of recipients that a filter examines for a page. At this number the page ends
@@ -50,6 +50,19 @@ pub struct Timeline {
     pub recipient: RecipientState,
     /// The events, oldest first.
     pub events: Vec<Event>,
+}
+
+/// The recipients of a message with the same outcome.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct OutcomeCount {
+    /// The status as named in the API.
+    pub delivery_status: &'static str,
+    /// The error code.
+    pub error_code: Option<String>,
+    /// The number of recipients.
+    pub recipients: u64,
+    /// Their refunds.
+    pub refunded: Money,
 }
 
 /// A message with the values that its recipients share.
@@ -144,7 +157,7 @@ pub(crate) async fn list(
 }
 
 /// Returns the recipients of a message from one index to another.
-pub(super) async fn range(
+pub(crate) async fn range(
     scope: &Scope<'_>,
     message: &Message,
     from: usize,
@@ -158,6 +171,40 @@ pub(super) async fn range(
     Ok(found
         .map(|one| recipient_state(scope, &mut shared, one))
         .collect())
+}
+
+/// Counts the outcomes of all recipients of a message, the most frequent first.
+pub(crate) async fn outcomes(
+    scope: &Scope<'_>,
+    message: &Message,
+) -> Result<Vec<OutcomeCount>, Error> {
+    let mut counts: BTreeMap<(&str, Option<String>), (u64, Money)> = BTreeMap::new();
+    let mut from = 0;
+    loop {
+        let found = range(scope, message, from, from + EXAMINED_BATCH_SIZE).await?;
+        let is_end = found.len() < EXAMINED_BATCH_SIZE;
+        for one in found {
+            let outcome = (one.delivery_status, one.error_code);
+            let (recipients, refunded) = counts.entry(outcome).or_default();
+            *recipients += 1;
+            *refunded += one.refunded;
+        }
+        if is_end {
+            break;
+        }
+        from += EXAMINED_BATCH_SIZE;
+    }
+    let counts = counts
+        .into_iter()
+        .map(|(outcome, (recipients, refunded))| OutcomeCount {
+            delivery_status: outcome.0,
+            error_code: outcome.1,
+            recipients,
+            refunded,
+        });
+    let mut counts: Vec<OutcomeCount> = counts.collect();
+    counts.sort_by_key(|count| std::cmp::Reverse(count.recipients));
+    Ok(counts)
 }
 
 /// Returns the references that replace the one of a message, by recipient.

@@ -6,7 +6,7 @@ use crate::config::{Config, ConfigFault, our_variables};
 use clap::Args;
 use database::Target;
 use engine::Clock;
-use engine::operators::{Actor, Operations};
+use engine::operators::{Actor, Operations, Queries};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
@@ -63,6 +63,12 @@ impl Context {
     /// Returns the operations on that database, for the user of this process.
     pub(super) async fn open(&self) -> Result<Operations, Failure> {
         Ok(Operations::new(self.open_store().await?, actor()))
+    }
+
+    /// Returns the queries on that database, with the networks and prices of the configuration.
+    pub(super) async fn queries(&self) -> Result<Queries, Failure> {
+        let rules = self.config()?.settings().rules;
+        Ok(self.open().await?.queries(rules))
     }
 
     /// Returns the same operations for the first commands of an installation. Creates the database

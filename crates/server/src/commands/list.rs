@@ -66,10 +66,10 @@ impl PageArgs {
     }
 }
 
-/// A wrong cursor is a wrong command line.
+/// A wrong cursor or filter is a wrong command line.
 fn failure(error: OperationError) -> Failure {
     match error {
-        OperationError::Cursor => Failure::usage(error.to_string()),
+        OperationError::Cursor | OperationError::Filter(_) => Failure::usage(error.to_string()),
         other => other.into(),
     }
 }

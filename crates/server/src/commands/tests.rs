@@ -127,6 +127,25 @@ fn every_command_on_users_is_understood() {
 }
 
 #[test]
+fn every_command_about_messages_is_understood() {
+    for line in [
+        "ogene message list",
+        "ogene message list --account 7 --sandbox --recipient 2348031234567 --sender Ada --gateway otp --limit 5",
+        "ogene message list --state sending --delivery-status delivrd --customer-reference R --since 2027-01-31",
+        "ogene message show --message-id 019a5c1e-9f00-7abc-8000-000000000001",
+        "ogene message show --message-id 019a5c1e-9f00-7abc-8000-000000000001 --recipient 2348031234567",
+        "ogene message show --message-id 019a5c1e-9f00-7abc-8000-000000000001 --recipients 0",
+        "ogene export recipients --account 7 --until 2027-01-31 --output o.csv",
+        "ogene export wallet --account 7 --kind refund --message-id 019a5c1e-9f00-7abc-8000-000000000001",
+        "ogene usage --account 7 --by network",
+    ] {
+        if let Err(error) = parse(line) {
+            panic!("{line}: {error}");
+        }
+    }
+}
+
+#[test]
 fn file_and_json_stand_before_or_after_the_command() {
     for line in [
         "ogene --config o.toml --json account list",
@@ -176,6 +195,10 @@ fn what_cannot_be_meant_is_refused() {
         "ogene callback replay --message 7",
         "ogene account list --limit 0",
         "ogene account list --limit 1001",
+        "ogene message show --message-id 7",
+        "ogene message list --state gone",
+        "ogene export wallet",
+        "ogene usage --by moon",
         "ogene send",
         "ogene",
     ] {
@@ -196,7 +219,7 @@ enum Audited {
 }
 
 /// Every command. A new one is added here with its relation to the audit.
-const AUDITED: [(&str, Audited); 54] = [
+const AUDITED: [(&str, Audited); 59] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -233,6 +256,11 @@ const AUDITED: [(&str, Audited); 54] = [
     ("wallet.credit", Audited::Entry),
     ("wallet.debit", Audited::Entry),
     ("wallet.statement", Audited::Nothing),
+    ("message.list", Audited::Nothing),
+    ("message.show", Audited::Nothing),
+    ("export.recipients", Audited::Nothing),
+    ("export.wallet", Audited::Nothing),
+    ("usage", Audited::Nothing),
     ("callback.dead", Audited::Nothing),
     ("callback.replay", Audited::Entry),
     ("callback.attempts", Audited::Nothing),

@@ -12,6 +12,7 @@ mod files;
 mod keeping;
 mod listing;
 mod logging;
+mod messages;
 mod moving;
 mod opening;
 mod operating;

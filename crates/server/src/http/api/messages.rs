@@ -107,7 +107,7 @@ pub(crate) struct MessageItem {
 }
 
 impl MessageItem {
-    fn new(message: engine::Message) -> Self {
+    pub(crate) fn new(message: engine::Message) -> Self {
         Self {
             message_id: message.id.to_string(),
             created_at: LagosTime {

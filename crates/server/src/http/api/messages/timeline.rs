@@ -53,12 +53,15 @@ pub(crate) struct TimelineEvent {
 
 impl TimelineData {
     pub(crate) fn answer(found: Timeline, environment: Environment) -> Envelope<Self> {
-        let data = Self {
+        Envelope::new("Recipient retrieved.", Self::new(found, environment))
+    }
+
+    pub(crate) fn new(found: Timeline, environment: Environment) -> Self {
+        Self {
             recipient: RecipientItem::new(found.recipient),
             events: found.events.into_iter().map(TimelineEvent::new).collect(),
             sandbox: sandbox_mark(environment),
-        };
-        Envelope::new("Recipient retrieved.", data)
+        }
     }
 }
 
