@@ -1,7 +1,7 @@
 // The screens of the console as readers have them: wide and narrow, light and dark, by keyboard and without script.
 // They are the gallery of the crate console, served with the headers of the service. Started by tests/console/run.
 import assert from "node:assert/strict";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -50,7 +50,9 @@ for (const [signal, code] of [["SIGHUP", 129], ["SIGINT", 130], ["SIGTERM", 143]
 /** Serves the gallery. Files of which a compressed form exists are sent compressed. */
 function answer(request, response) {
   const path = join(GALLERY, new URL(request.url, "http://host").pathname);
-  if (!path.startsWith(GALLERY) || !existsSync(path)) return response.writeHead(404).end();
+  // A live part asks for its numbers again. The answer without content leaves it as it is.
+  if (request.headers["hx-request"]) return response.writeHead(204).end();
+  if (!path.startsWith(GALLERY) || !statSync(path, { throwIfNoEntry: false })?.isFile()) return response.writeHead(404).end();
   const isCompressed = existsSync(`${path}.gz`);
   const content = readFileSync(isCompressed ? `${path}.gz` : path);
   const headers = { "content-type": TYPES[extname(path)], "content-security-policy": readFileSync(join(GALLERY, "policy"), "utf8") };
