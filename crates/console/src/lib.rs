@@ -17,6 +17,7 @@ mod shell;
 #[cfg(test)]
 mod tests;
 
+pub use askama::Template;
 pub use asset::{ASSETS, Asset, asset};
 pub use navigation::Section;
 pub use role::Role;

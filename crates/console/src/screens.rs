@@ -9,9 +9,12 @@ mod message;
 mod messages;
 mod overview;
 mod plain_form;
+mod profile;
 mod recipient;
 mod send;
+mod team;
 mod wallet;
+mod welcome;
 
 pub use confirmation::Confirmation;
 pub use details::{Details, Part, SmallForm};
@@ -22,9 +25,12 @@ pub use message::{Message, MessageProgress, RecipientRow};
 pub use messages::{MessageRow, Messages};
 pub use overview::{Attention, Latest, Measure, Outcome, Overview, OverviewNumbers, Period, Slot};
 pub use plain_form::PlainForm;
+pub use profile::{Place, Profile, RecoveryCodes, SecondFactor, Session};
 pub use recipient::{Recipient, TimelineEvent};
 pub use send::{Counter, Send};
+pub use team::{Invitation, Member, NewLink, Team};
 pub use wallet::{Wallet, WalletRow};
+pub use welcome::Welcome;
 
 // Each part is HTML that its own template escaped.
 impl askama::filters::HtmlSafe for Counter {}

@@ -135,14 +135,16 @@ impl Sessions {
     }
 
     /// Uses a one-time link. Returns the secret of the session that it began, or `None` if the user
-    /// has to sign in.
+    /// has to sign in. `visit` is the session that the client has: a user with a password joins an
+    /// account only while signed in.
     pub async fn use_link(
         &self,
         secret: &Secret,
         fields: LinkFields,
+        visit: Option<&Visit>,
         client: &Client,
     ) -> Result<Option<Secret>> {
-        links::consume(&self.state, secret, fields, client).await
+        links::consume(&self.state, secret, fields, visit, client).await
     }
 
     /// Returns a new secret, such as for forms before a sign-in.

@@ -2,6 +2,7 @@
 //! function.
 
 mod certificate;
+mod console;
 mod error;
 mod files;
 mod http_settings;
@@ -72,13 +73,14 @@ pub async fn serve(
         codes: config.http.code_prefix.clone(),
     };
     let scraped = serve_metrics(&config, &state).await?;
-    let router = http::router(state, config.http.metrics == Metrics::Shared);
+    let router = console::router(&config, state);
     let certificate = config.http.tls.clone().map(Certificate::new).map(Arc::new);
     let tls = certificate.as_ref().map(Certificate::server).transpose()?;
 
     let scheme = if tls.is_some() { "https" } else { "http" };
     let address = listener.local_addr().map_err(Error::Http)?;
     tracing::info!(http.address = %format_args!("{scheme}://{address}"), "serving");
+    tokio::spawn(console::set_up(config.clone(), engine.clone(), address));
 
     let (stop, stopped) = oneshot::channel::<()>();
     let codes = config.http.code_prefix.clone();

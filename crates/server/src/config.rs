@@ -49,6 +49,7 @@ use fault::Faults;
 use section::Section;
 use std::fs;
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 /// The files that are read if none is named: the first that exists. The second belongs to the
@@ -185,27 +186,22 @@ impl Config {
         }
     }
 
-    /// Returns the address at which browsers reach the service.
-    pub fn browser_origin(&self) -> String {
-        if let Some(public) = &self.http.public_url {
-            return public.origin().to_owned();
-        }
+    /// Returns the address of a one-time link. Without `http.public_url` it begins with the address
+    /// on which the service listens.
+    pub fn link(&self, secret: &LinkSecret, listen: SocketAddr) -> String {
         let scheme = if self.http.tls.is_some() {
             "https"
         } else {
             "http"
         };
-        let listen = self.http.listen;
-        if listen.ip().is_unspecified() {
-            format!("{scheme}://localhost:{}", listen.port())
-        } else {
-            format!("{scheme}://{listen}")
-        }
-    }
-
-    /// Returns the address of a one-time link.
-    pub fn link(&self, secret: &LinkSecret) -> String {
-        format!("{}/links/{}", self.browser_origin(), secret.text())
+        let origin = match &self.http.public_url {
+            Some(public) => public.origin().to_owned(),
+            None if listen.ip().is_unspecified() => {
+                format!("{scheme}://localhost:{}", listen.port())
+            }
+            None => format!("{scheme}://{listen}"),
+        };
+        format!("{origin}/links/{}", secret.text())
     }
 
     fn from_tree(table: tree::Table, unknown: &[String], faults: &Faults) -> Self {

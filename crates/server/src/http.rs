@@ -6,6 +6,7 @@
 //! a message, and imports neither SQL nor SMPP.
 
 mod api;
+mod console;
 mod context;
 mod docs;
 mod extract;
@@ -16,6 +17,7 @@ mod serve;
 
 pub(crate) use api::messages::{MessageItem, TimelineData};
 pub(crate) use api::usage::UsageItem;
+pub use console::{Access, Console, Route, routes};
 pub use context::{Settings, State};
 pub use docs::document::Document;
 pub use docs::installation::Installation;
@@ -46,8 +48,9 @@ pub fn metrics_router(state: State) -> Router {
         .with_state(state)
 }
 
-/// Returns all routes, with `/metrics` if it is shared with the API.
-pub fn router(state: State, shows_metrics: bool) -> Router {
+/// Returns all routes, with `/metrics` if it is shared with the API, and the console if it is
+/// enabled.
+pub fn router(state: State, pages: Option<Console>, shows_metrics: bool) -> Router {
     let live = Api::new(&state, Environment::Live, Shape::V2);
     let sandbox = Api::new(&state, Environment::Sandbox, Shape::V2);
     let legacy = Api::new(&state, Environment::Live, Shape::V1);
@@ -69,6 +72,10 @@ pub fn router(state: State, shows_metrics: bool) -> Router {
         router.route("/metrics", get(probes::metrics))
     } else {
         router
+    };
+    let router = match pages {
+        Some(pages) => router.merge(console::router(Arc::new(pages))),
+        None => router,
     };
     router
         .fallback(fallback::unknown_path)

@@ -24,6 +24,11 @@ fn code(secret: &[u8], step: i64) -> String {
     format!("{:0DIGITS$}", number % 1_000_000)
 }
 
+/// Returns the code that an app shows at a time.
+pub fn code_at(secret: &[u8], now_ms: i64) -> String {
+    code(secret, now_ms.div_euclid(STEP_MS))
+}
+
 /// Returns the step whose code was given: the current one, or its neighbour if the clocks differ. A
 /// step up to `last_step` was used already, and is refused.
 pub fn matching_step(

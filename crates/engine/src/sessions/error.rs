@@ -55,6 +55,9 @@ pub enum SessionError {
     /// There is no such link, or its effect no longer fits.
     #[error("The link is not valid any more. Ask for a new one.")]
     NoLink,
+    /// The link is for a user who is not signed in.
+    #[error("The link is for another user. Sign in as that user first.")]
+    OtherUser,
     /// The second factor is confirmed already, or there is none.
     #[error("The second factor was changed meanwhile. Load the page again.")]
     Changed,

@@ -2,7 +2,7 @@
 
 use super::error::{Result, SessionError};
 use super::state::State;
-use super::visit::Client;
+use super::visit::{Client, Visit};
 use crate::context::random::Random;
 use domain::user::link::{LinkPurpose, LinkState};
 use domain::user::password;
@@ -60,6 +60,11 @@ impl Found {
         self.link.purpose == LinkPurpose::Reset || self.needs_name()
     }
 
+    /// Returns `true` if a user with a password joins an account.
+    fn joins(&self) -> bool {
+        self.link.purpose == LinkPurpose::Invitation && !self.needs_name()
+    }
+
     /// Returns `true` if the use of the link signs the user in. A user with a second factor gives
     /// it at a sign-in, and a known password as well.
     fn signs_in(&self) -> bool {
@@ -106,6 +111,7 @@ pub(super) async fn consume(
     state: &State,
     secret: &Secret,
     fields: LinkFields,
+    visit: Option<&Visit>,
     client: &Client,
 ) -> Result<Option<Secret>> {
     let found = find(state, secret).await?.ok_or(SessionError::NoLink)?;
@@ -113,6 +119,11 @@ pub(super) async fn consume(
     match found.link.state(state.now_ms()) {
         LinkState::Open => {}
         closed => return Err(SessionError::LinkClosed(closed)),
+    }
+    if found.joins() {
+        let is_same = |visit: &&Visit| visit.is_signed_in && Some(visit.user) == found.link.user;
+        let visit = visit.filter(is_same).ok_or(SessionError::OtherUser)?;
+        return join(state, secret, &found, visit).await.map(Some);
     }
     let session = found
         .signs_in()
@@ -124,9 +135,25 @@ pub(super) async fn consume(
     let id = id.unwrap_or_else(|| UserId::new(state.now_ms(), Random::system().small()));
     let effect = effect(state, &found, id, fields).await?;
     let (links, by) = (state.store().one_time_links(), state.by(id));
-    match links.consume(secret.hash(), effect, session.0, by).await? {
-        LinkUsed::Yes(..) => Ok(session.1),
-        LinkUsed::NotOpen(state) => Err(SessionError::LinkClosed(state)),
+    outcome(links.consume(secret.hash(), effect, session.0, by).await?)?;
+    Ok(session.1)
+}
+
+/// Makes the user a member, and lets the session show the account. Only the user who is signed in
+/// may do so: the maker of an invitation may have chosen the password of a stranger's address.
+async fn join(state: &State, secret: &Secret, found: &Found, visit: &Visit) -> Result<Secret> {
+    let (links, by) = (state.store().one_time_links(), state.by(visit.user));
+    let used = links
+        .consume(secret.hash(), LinkUse::Join, None, by)
+        .await?;
+    outcome(used)?;
+    state.renew(visit, found.link.account).await
+}
+
+fn outcome(used: LinkUsed) -> Result<()> {
+    match used {
+        LinkUsed::Yes(..) => Ok(()),
+        LinkUsed::NotOpen(link) => Err(SessionError::LinkClosed(link)),
         LinkUsed::Unknown | LinkUsed::Refused => Err(SessionError::NoLink),
         LinkUsed::EmailTaken => Err(SessionError::EmailTaken),
     }

@@ -15,8 +15,9 @@ use crate::logs;
 use clap::Args;
 use domain::search::MAX_LIMIT;
 use domain::token::TokenTerms;
+use domain::user::role::Role;
 use domain::{AccountId, Component, Money, SenderStatus};
-use engine::operators::{Operations, PageRequest};
+use engine::operators::{LinkText, Operations, PageRequest};
 use life::{Caller, SENDER_ID};
 use smpp::simulator::{Delay, Script, Smsc, parse_rule};
 use std::io::{self, Write};
@@ -31,6 +32,7 @@ const HTTP: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr
 const SMPP: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 2775);
 /// The customer of the demo.
 const EMAIL: &str = "demo@ogene.example";
+const OPERATOR_EMAIL: &str = "operator@ogene.example";
 const CREDIT: Money = Money::from_naira(1_000);
 /// The outcomes of numbers with these endings. All others are delivered.
 const RULES: [&str; 4] = [
@@ -85,7 +87,9 @@ impl Demo {
 
         let lock = app::lock(&config)?;
         let store = app::open(&config).await?;
-        let (account, token) = prepare(&Operations::new(store.clone(), actor.clone())).await?;
+        let operations = Operations::new(store.clone(), actor.clone());
+        let (account, token) = prepare(&operations).await?;
+        let links = links(&operations, account).await?;
         store.close().await;
         drop(lock);
 
@@ -105,6 +109,7 @@ impl Demo {
                 callbacks,
                 account,
                 token: token.clone(),
+                links: links.each_ref().map(|link| link.secret.text()),
                 life,
                 data_dir: &data_dir,
                 is_temporary: self.data_dir.is_none(),
@@ -208,6 +213,17 @@ async fn prepare(operations: &Operations) -> Result<(AccountId, String), Failure
         .create(account, "demo", TokenTerms::default())
         .await?;
     Ok((account, token))
+}
+
+/// Returns one-time links that are signed in to the console: as the customer, and as an operator.
+async fn links(operations: &Operations, account: AccountId) -> Result<[LinkText; 2], Failure> {
+    let users = operations.users();
+    let customer = users.demo_link(EMAIL, Some(account), Role::Owner).await?;
+    let users = operations.users();
+    let operator = users
+        .demo_link(OPERATOR_EMAIL, None, Role::Operator)
+        .await?;
+    Ok([customer, operator])
 }
 
 /// Returns the account that an earlier demo made.

@@ -219,7 +219,8 @@ async fn set_status(
 
 /// Returns the answer with a one-time link. The address begins as the configuration says.
 fn linked(context: &Context, id: UserId, link: &LinkText) -> Result<Answer, Failure> {
-    let address = context.config()?.link(&link.secret);
+    let config = context.config()?;
+    let address = config.link(&link.secret, config.http.listen);
     let ends = lagos_time(link.expires_at_ms);
     let purpose = match link.purpose {
         LinkPurpose::Invitation => "join",

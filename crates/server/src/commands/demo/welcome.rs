@@ -14,6 +14,8 @@ pub(super) struct Welcome<'a> {
     pub(super) callbacks: SocketAddr,
     pub(super) account: AccountId,
     pub(super) token: String,
+    /// The secrets of the links for the customer and for the operator.
+    pub(super) links: [&'a str; 2],
     pub(super) life: Vec<Step>,
     pub(super) data_dir: &'a Path,
     pub(super) is_temporary: bool,
@@ -23,6 +25,10 @@ pub(super) struct Welcome<'a> {
 struct WelcomeJson<'a> {
     url: String,
     docs: String,
+    /// A link that is signed in as the customer, good once.
+    console: &'a str,
+    /// A link that is signed in as an operator, good once.
+    operator_console: &'a str,
     smpp: SocketAddr,
     user_id: String,
     token: &'a str,
@@ -39,9 +45,14 @@ struct WelcomeJson<'a> {
 impl Welcome<'_> {
     pub(super) fn answer(&self) -> Result<Answer, Failure> {
         let (send, report) = (self.send(), self.report());
+        let links = self
+            .links
+            .map(|link| format!("http://{}/links/{link}", self.http));
         let json = WelcomeJson {
             url: format!("http://{}", self.http),
             docs: format!("http://{}/docs", self.http),
+            console: &links[0],
+            operator_console: &links[1],
             smpp: self.smpp,
             user_id: self.account.to_string(),
             token: &self.token,
@@ -51,7 +62,7 @@ impl Welcome<'_> {
             send: &send,
             report: &report,
         };
-        Answer::new(self.text(&send, &report), &json)
+        Answer::new(self.text(&links, &send, &report), &json)
     }
 
     /// Returns a command line with a new text each time, so that pasting it twice is not refused as
@@ -84,7 +95,7 @@ impl Welcome<'_> {
         format!("'{}'", path.replace('\'', r"'\''"))
     }
 
-    fn text(&self, send: &str, report: &str) -> String {
+    fn text(&self, [console, operator]: &[String; 2], send: &str, report: &str) -> String {
         let Self {
             http,
             smpp,
@@ -102,6 +113,8 @@ impl Welcome<'_> {
         };
         format!(
             "Ogene runs on http://{http}, its documentation on http://{http}/docs\n\n\
+             Open the console as the customer (each link is good once):\n\n{console}\n\n\
+             Open the console as the operator:\n\n{operator}\n\n\
              The demo sent a message by itself:\n\n{life}\n\n\
              Send another one:\n\n{send}\n\n\
              Read its delivery report:\n\n{report}\n\n\

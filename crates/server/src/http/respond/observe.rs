@@ -65,7 +65,9 @@ pub(crate) async fn observe(State(codes): State<Codes>, request: Request, next: 
     headers.reserve(6);
     headers.insert(REQUEST_ID, request_id);
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, text("nosniff"));
-    headers.insert(header::REFERRER_POLICY, text("no-referrer"));
+    // A page of the console has a policy of its own.
+    let referrers = headers.entry(header::REFERRER_POLICY);
+    referrers.or_insert(text("no-referrer"));
     if private {
         headers.insert(header::CACHE_CONTROL, text("no-store"));
     }

@@ -1,0 +1,144 @@
+//! The table of all routes of the console.
+
+mod assets;
+mod links;
+mod overview;
+mod profile;
+mod second_factor;
+mod sign_in;
+mod team;
+
+use super::page::{Page, get, get_public, post, post_half, post_public};
+use domain::user::role::Permission::{ManageTeam, Operate, OwnProfile, ViewAccount};
+
+/// Returns all routes. The router merges routes with the same path.
+pub(super) fn all() -> Vec<Page> {
+    let mut all = entry();
+    all.extend(own());
+    all.extend(customer());
+    all.extend(operator());
+    all
+}
+
+/// Sign-in, one-time links and files: before a user is known.
+fn entry() -> Vec<Page> {
+    vec![
+        get_public("/console/assets/{file}", assets::file),
+        get_public("/sign-in", sign_in::page),
+        post_public("/sign-in", sign_in::by_password),
+        get_public("/sign-in/code", sign_in::code_page),
+        post_half("/sign-in/code", sign_in::by_code),
+        post_half("/sign-out", sign_in::sign_out),
+        get_public("/links/{secret}", links::page),
+        post_public("/links/{secret}", links::consume),
+    ]
+}
+
+/// The user's own profile, for customers and operators.
+fn own() -> Vec<Page> {
+    vec![
+        post("/console/theme", OwnProfile, profile::theme),
+        get("/console/profile", OwnProfile, profile::page),
+        post("/console/profile/name", OwnProfile, profile::set_name),
+        post("/console/profile/account", OwnProfile, profile::switch),
+        post(
+            "/console/profile/password",
+            OwnProfile,
+            profile::change_password,
+        ),
+        post(
+            "/console/profile/sessions/{id}/end",
+            OwnProfile,
+            profile::end,
+        ),
+        post(
+            "/console/profile/sessions/end-others",
+            OwnProfile,
+            profile::end_others,
+        ),
+        get(
+            "/console/profile/second-factor",
+            OwnProfile,
+            second_factor::page,
+        ),
+        post(
+            "/console/profile/second-factor",
+            OwnProfile,
+            second_factor::confirm,
+        ),
+        post(
+            "/console/profile/second-factor/remove",
+            OwnProfile,
+            second_factor::remove,
+        ),
+        post(
+            "/console/profile/recovery-codes",
+            OwnProfile,
+            second_factor::make_codes,
+        ),
+    ]
+}
+
+/// The pages of customers. Each shows the account of its visitor alone.
+fn customer() -> Vec<Page> {
+    vec![
+        get("/console", ViewAccount, overview::to_customer),
+        get("/console/", ViewAccount, overview::of_customer),
+        get("/console/team", ManageTeam, team::page),
+        post("/console/team/invite", ManageTeam, team::invite),
+        post("/console/team/{user}/role", ManageTeam, team::set_role),
+        post("/console/team/{user}/remove", ManageTeam, team::remove),
+        post("/console/team/{user}/withdraw", ManageTeam, team::withdraw),
+    ]
+}
+
+/// The pages of operators.
+fn operator() -> Vec<Page> {
+    vec![
+        get("/operator", Operate, overview::to_operator),
+        get("/operator/", Operate, overview::of_operator),
+        get("/operator/team", Operate, team::page),
+        post("/operator/team/invite", Operate, team::invite),
+        post("/operator/team/{user}/role", Operate, team::set_role),
+        post("/operator/team/{user}/remove", Operate, team::remove),
+        post("/operator/team/{user}/withdraw", Operate, team::withdraw),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::page::Access;
+    use super::*;
+    use domain::user::role::Role;
+
+    #[test]
+    fn a_path_needs_what_its_first_part_says() {
+        for page in all() {
+            let path = page.path;
+            match page.access {
+                Access::Public | Access::Session => assert!(
+                    !path.starts_with("/operator")
+                        && (!path.starts_with("/console") || path.starts_with("/console/assets/")),
+                    "{path}"
+                ),
+                Access::Needs(permission) => {
+                    let of_operator = path.starts_with("/operator");
+                    assert!(of_operator || path.starts_with("/console"), "{path}");
+                    assert_eq!(of_operator, permission == Operate, "{path}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_viewer_may_send_no_form_but_those_of_the_own_profile() {
+        for page in all() {
+            if let Access::Needs(permission) = page.access
+                && page.method == "POST"
+                && permission != OwnProfile
+            {
+                assert!(!Role::Viewer.may(permission), "{}", page.path);
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Sign-in by password and code, and sign-out.
+
+use super::super::asked::Asked;
+use super::super::cookies::Cookie;
+use super::super::failure::Failure;
+use super::super::form::Form;
+use super::super::page::Answered;
+use super::super::visitor::Visitor;
+use axum::http::StatusCode;
+use axum::response::Response;
+use console::Notice;
+use console::screens::PlainForm;
+use domain::AccountId;
+use domain::user::secret::Secret;
+use engine::Visit;
+
+/// The first page of a user who shows an account, or of an operator.
+pub(super) fn home(account: Option<AccountId>) -> &'static str {
+    match account {
+        Some(_) => "/console/",
+        None => "/operator/",
+    }
+}
+
+/// `GET /sign-in`.
+pub(super) async fn page(asked: Asked) -> Answered {
+    match asked.visit().await? {
+        Some(visit) => Ok(asked.to(&after(&visit, asked.query()))),
+        None => Ok(form(&asked, asked.query(), StatusCode::OK, None)),
+    }
+}
+
+/// `POST /sign-in`.
+pub(super) async fn by_password(asked: Asked, fields: Form) -> Answered {
+    let sessions = asked.console.engine.sessions();
+    let (email, password) = (fields.get("email"), fields.get("password").to_owned());
+    let signed_in = sessions.sign_in(email, password, &asked.client).await;
+    let signed_in = match signed_in.map_err(Failure::from) {
+        Ok(signed_in) => signed_in,
+        Err(failure) => {
+            let (status, text) = failure.shown()?;
+            return Ok(form(&asked, &fields, status, Some(text)));
+        }
+    };
+    // A session that the browser had before ends: nobody can have prepared the new one.
+    if let Some(old) = asked.session() {
+        sessions.sign_out(&old).await?;
+    }
+    let path = if signed_in.needs_code {
+        format!("/sign-in/code?next={}", next(&fields).unwrap_or_default())
+    } else {
+        let visit = sessions.visit(&signed_in.secret).await?;
+        visit
+            .ok_or(Failure::SignedOut)
+            .map(|visit| after(&visit, &fields))?
+    };
+    Ok(begun(&asked, &path, &signed_in.secret))
+}
+
+/// `GET /sign-in/code`.
+pub(super) async fn code_page(asked: Asked) -> Answered {
+    match asked.visit().await? {
+        Some(visit) if visit.is_signed_in => Ok(asked.to(&after(&visit, asked.query()))),
+        Some(visit) => Ok(code_form(
+            &asked,
+            &visit,
+            asked.query(),
+            StatusCode::OK,
+            None,
+        )),
+        None => Ok(asked.to("/sign-in")),
+    }
+}
+
+/// `POST /sign-in/code`.
+pub(super) async fn by_code(visitor: Visitor, fields: Form) -> Answered {
+    let (sessions, code) = (visitor.sessions(), fields.get("code"));
+    let given = sessions.give_second_factor(&visitor.visit, code, &visitor.client);
+    match given.await.map_err(Failure::from) {
+        Ok(secret) => {
+            let path = next(&fields).unwrap_or(home(visitor.visit.account));
+            Ok(begun(&visitor, path, &secret))
+        }
+        Err(failure) => {
+            let (status, text) = failure.shown()?;
+            Ok(code_form(
+                &visitor,
+                &visitor.visit,
+                &fields,
+                status,
+                Some(text),
+            ))
+        }
+    }
+}
+
+/// `POST /sign-out`.
+pub(super) async fn sign_out(visitor: Visitor, _fields: Form) -> Answered {
+    visitor.sessions().sign_out(&visitor.visit.secret).await?;
+    Ok(visitor.with_cookie(visitor.to("/sign-in"), Cookie::Session, ""))
+}
+
+/// Leads to a page with a session that has just begun.
+pub(super) fn begun(asked: &Asked, path: &str, secret: &Secret) -> Response {
+    asked.with_cookie(asked.to(path), Cookie::Session, secret.text())
+}
+
+/// Returns the page that was asked for before the sign-in, if it is one of ours.
+fn next(fields: &Form) -> Option<&str> {
+    let next = fields.find("next")?;
+    let is_ours = ["/console", "/operator", "/links/"]
+        .iter()
+        .any(|start| next.starts_with(start));
+    let is_plain = next
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    (is_ours && is_plain && !next.contains("//")).then_some(next)
+}
+
+fn after(visit: &Visit, fields: &Form) -> String {
+    if !visit.is_signed_in {
+        return "/sign-in/code".to_owned();
+    }
+    next(fields).unwrap_or(home(visit.account)).to_owned()
+}
+
+fn hidden(fields: &Form) -> Vec<(String, String)> {
+    let next = next(fields).map(|next| ("next".to_owned(), next.to_owned()));
+    next.into_iter().collect()
+}
+
+fn form(asked: &Asked, fields: &Form, status: StatusCode, error: Option<String>) -> Response {
+    let screen = PlainForm {
+        notices: error.map(Notice::refused).into_iter().collect(),
+        hidden: hidden(fields),
+        csrf_token: asked.form_token(),
+        theme: asked.theme,
+        ..PlainForm::sign_in(fields.get("email"))
+    };
+    asked.page(status, console::html(&screen))
+}
+
+fn code_form(
+    asked: &Asked,
+    visit: &Visit,
+    fields: &Form,
+    status: StatusCode,
+    error: Option<String>,
+) -> Response {
+    let screen = PlainForm {
+        text: format!("You sign in as {}.", visit.email),
+        notices: error.map(Notice::refused).into_iter().collect(),
+        hidden: hidden(fields),
+        csrf_token: visit.secret.form_token(),
+        theme: asked.theme,
+        ..PlainForm::second_factor()
+    };
+    asked.page(status, console::html(&screen))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sign_in_leads_to_pages_of_this_service_alone() {
+        for (given, expected) in [
+            (
+                "%2Fconsole%2Fmessages%3Fa%3Db",
+                Some("/console/messages?a=b"),
+            ),
+            ("%2Foperator%2F", Some("/operator/")),
+            ("https%3A%2F%2Fevil.example%2Fconsole", None),
+            ("%2F%2Fevil.example%2Fconsole", None),
+            ("%2Fconsole%2F%2Fevil.example", None),
+            ("%2Fconsole%5Cevil", None),
+            ("%2Fconsole%0D%0Ax%3Ay", None),
+            ("%2Fdocs", None),
+            ("", None),
+        ] {
+            let fields = Form::parse(format!("next={given}").as_bytes());
+            assert_eq!(next(&fields), expected, "{given}");
+        }
+    }
+}
