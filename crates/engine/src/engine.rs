@@ -9,13 +9,15 @@ mod reload;
 mod report;
 mod request;
 pub mod sender_ids;
+mod stages;
 
-pub use admission::{Admission, Credentials, NotAdmitted, Purpose};
+pub use admission::Admission;
 pub use customer_queries::{CustomerQueries, Export, PageFields};
 pub use keyed_change::{Changed, KeyedAnswer};
 pub use reload::Reloaded;
 pub use report::DeliveryReport;
 pub use request::{Quoted, SendRequest};
+pub use stages::{Credentials, NotAdmitted, Purpose};
 
 use crate::accept;
 use crate::admit::admission::Guards;
@@ -44,10 +46,10 @@ use crate::sessions::Sessions;
 use crate::sessions::hashing::Hashing;
 use crate::settings::{CarrierSettings, Settings};
 use crate::settle;
-use admission::Stages;
 use arc_swap::ArcSwap;
 use domain::{AccountId, Environment, NodeId};
 use parking_lot::Mutex;
+use stages::Stages;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -195,7 +197,31 @@ impl Engine {
         environment: Environment,
         purpose: Purpose,
     ) -> Result<Admission, NotAdmitted> {
-        self.stages.admit(credentials, environment, purpose).await
+        let admitted = self.stages.admit(credentials, environment, purpose).await?;
+        Ok(Admission::new(
+            Arc::clone(&self.stages),
+            admitted,
+            environment,
+        ))
+    }
+
+    /// Admits a request of a user of the console, who is signed in. It counts against the same rate
+    /// limit as requests with a token.
+    pub async fn admit_member(
+        &self,
+        account: AccountId,
+        environment: Environment,
+        purpose: Purpose,
+    ) -> Result<Admission, NotAdmitted> {
+        let admitted = self
+            .stages
+            .admit_member(account, environment, purpose)
+            .await?;
+        Ok(Admission::new(
+            Arc::clone(&self.stages),
+            admitted,
+            environment,
+        ))
     }
 
     /// Returns the operations for an operator, on the database of this engine.

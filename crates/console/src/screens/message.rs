@@ -30,8 +30,6 @@ pub struct Message {
     pub empty: Empty,
     /// The way to further recipients.
     pub pager: Pager,
-    /// The address of the CSV file of all recipients.
-    pub export: String,
 }
 
 /// The progress of a message, which is brought up to date while it is sent.

@@ -130,6 +130,17 @@ impl Callers {
         })
     }
 
+    /// Returns the account of a user of the console, who needs no token. The database is read, so a
+    /// change of the account counts at once.
+    pub(crate) async fn member(&self, account: AccountId) -> Result<Option<Caller>, Error> {
+        let customer = self.customer(account).await?;
+        Ok(customer.map(|customer| Caller {
+            customer: Arc::new(customer),
+            token_id: "console".to_owned(),
+            terms: TokenTerms::default(),
+        }))
+    }
+
     /// Returns the cached account of a token, even one that is expired. The request log uses it.
     pub(crate) fn remembered(&self, text: &str) -> Option<Arc<Caller>> {
         token::is_well_formed(text)

@@ -1,74 +1,23 @@
-//! A request is admitted first. The resulting [`Admission`] then runs the request's operation.
-//!
-//! The order of checks is that of docs/spec/interface.md, section 4: token, account status, rate
-//! limit, and for a send the capacity of the accept queue.
+//! The operations of a request that was admitted.
 
 use super::customer_queries::CustomerQueries;
 use super::report::{self, DeliveryReport};
 use super::request::{Quoted, SendRequest};
+use super::stages::{Admitted, Stages};
 use crate::accept::keyed::{Begun, PendingKey};
-use crate::accept::{AcceptQueue, Answered, Keyed};
-use crate::admit::admission::Guards;
-use crate::admit::callers::{Caller, Callers};
-use crate::admit::keys::{KeyClaim, KeysInUse};
-use crate::admit::rate::Rates;
+use crate::accept::{Answered, Keyed};
+use crate::admit::callers::Caller;
+use crate::admit::keys::KeyClaim;
 use crate::admit::sandbox as simulated;
 use crate::context::Context;
 use crate::context::live::Live;
 use crate::error::{Error, within};
-use crate::sessions::hashing::Hashing;
 use domain::idempotency::{self, Decision, IdempotencyKey, RequestFingerprint};
-use domain::rate::{Rate, RateKey, RateKind};
+use domain::rate::Rate;
 use domain::{Customer, Draft, Environment, Purse, Refusal, Spending};
-use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use store::{KeyedRequest, StoredAnswer};
-
-/// The credentials of a request: its token and the address of its client.
-#[derive(Clone, Copy)]
-pub struct Credentials<'a> {
-    /// The token, if the request has one.
-    pub token: Option<&'a str>,
-    /// The address of the client.
-    pub client: IpAddr,
-}
-
-/// The purpose of a request. Each purpose has a rate limit of its own.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Purpose {
-    /// The request sends a message.
-    Send,
-    /// The request asks for the price of a send. It counts as a read.
-    Quote,
-    /// The request reads a delivery report.
-    Report,
-    /// The request reads anything else.
-    Read,
-}
-
-/// A request that was not admitted.
-#[derive(Debug)]
-pub struct NotAdmitted {
-    /// The reason.
-    pub error: Error,
-    /// The caller, if the token is known.
-    pub caller: Option<Arc<Caller>>,
-    /// The rate limit, if the request was counted.
-    pub rate: Option<Rate>,
-}
-
-/// The components that a request passes on its way to the database.
-pub(super) struct Stages {
-    pub(super) context: Arc<Context>,
-    pub(super) callers: Arc<Callers>,
-    pub(super) rates: Arc<Rates>,
-    pub(super) guards: Guards,
-    pub(super) keys: KeysInUse,
-    pub(super) queue: AcceptQueue,
-    pub(super) hashing: Arc<Hashing>,
-    pub(super) is_open: AtomicBool,
-}
 
 /// A request that was admitted: its caller is known, allowed to make it, and within the rate limit.
 pub struct Admission {
@@ -78,81 +27,17 @@ pub struct Admission {
     rate: Rate,
 }
 
-impl Stages {
-    /// Admits a request, and counts it against the rate limit of its purpose.
-    pub(super) async fn admit(
-        self: &Arc<Self>,
-        credentials: Credentials<'_>,
-        environment: Environment,
-        purpose: Purpose,
-    ) -> Result<Admission, NotAdmitted> {
-        let caller = self.caller(credentials).await?;
-        let counted = self.count(&caller, environment, purpose).await;
-        let mut rate = counted.map_err(|error| NotAdmitted {
-            error,
-            caller: Some(Arc::clone(&caller)),
-            rate: None,
-        })?;
-        let account = &caller.customer.account;
-        let allowed = match purpose {
-            Purpose::Send | Purpose::Quote => account.check_send(environment),
-            Purpose::Report | Purpose::Read => account.check_read(environment),
-        };
-        let too_many = rate.refused.take().map_or(Ok(()), Err);
-        let capacity = || match purpose {
-            Purpose::Send => self.queue.check_capacity(),
-            Purpose::Quote | Purpose::Report | Purpose::Read => Ok(()),
-        };
-        match allowed.and(too_many).and_then(|()| capacity()) {
-            Ok(()) => Ok(Admission {
-                stages: Arc::clone(self),
-                caller,
-                environment,
-                rate,
-            }),
-            Err(refusal) => Err(NotAdmitted {
-                error: refusal.into(),
-                caller: Some(caller),
-                rate: Some(rate),
-            }),
+impl Admission {
+    pub(super) fn new(stages: Arc<Stages>, admitted: Admitted, environment: Environment) -> Self {
+        let (caller, rate) = admitted;
+        Self {
+            stages,
+            caller,
+            environment,
+            rate,
         }
     }
 
-    /// Returns the account of a token. A refusal also names the account for the log, if the token
-    /// belongs to one.
-    async fn caller(&self, credentials: Credentials<'_>) -> Result<Arc<Caller>, NotAdmitted> {
-        let Credentials { token, client } = credentials;
-        let now_ms = self.context.clock.now_ms();
-        let found = within(self.callers.caller(token, client, now_ms)).await;
-        found.map_err(|error| NotAdmitted {
-            error,
-            caller: token.and_then(|token| self.callers.remembered(token)),
-            rate: None,
-        })
-    }
-
-    async fn count(
-        &self,
-        caller: &Caller,
-        environment: Environment,
-        purpose: Purpose,
-    ) -> Result<Rate, Error> {
-        let limits = self.context.live().limits;
-        let (kind, limit) = match purpose {
-            Purpose::Send => (RateKind::Send, limits.sends_per_minute),
-            Purpose::Report => (RateKind::Report, limits.reports_per_minute),
-            Purpose::Quote | Purpose::Read => (RateKind::Read, limits.reads_per_minute),
-        };
-        let key = RateKey {
-            account: caller.customer.account.id,
-            environment,
-            kind,
-        };
-        within(self.rates.count(key, limit, &self.context.clock)).await
-    }
-}
-
-impl Admission {
     /// The context of the engine.
     pub(super) fn context(&self) -> &Arc<Context> {
         &self.stages.context

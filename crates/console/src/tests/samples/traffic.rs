@@ -163,7 +163,6 @@ fn message() -> Message {
         ],
         empty: Empty::new("No recipient", "No recipient has this status."),
         pager: Pager::default(),
-        export: "/console/exports/recipients.csv".to_owned(),
     }
 }
 

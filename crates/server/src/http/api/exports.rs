@@ -35,20 +35,25 @@ async fn respond(
     let export = listing
         .fields()
         .and_then(|fields| open(&queries, &fields.filter));
-    let mut export = match export {
+    let export = match export {
         Ok(export) => export,
         Err(refusal) => return listing.call.refuse(refusal),
     };
-    let first = match export.next().await {
-        Ok(first) => first.unwrap_or_default(),
+    let body = match stream_of(export).await {
+        Ok(body) => body,
         Err(error) => return listing.call.refuse(error),
     };
     let headers = [
         (header::CONTENT_TYPE, text("text/csv; charset=utf-8")),
         (header::CONTENT_DISPOSITION, text(name)),
     ];
-    let body = Body::new(Rows::new(first, export));
     listing.call.with_headers((headers, body).into_response())
+}
+
+/// Returns the rows of an export as a body. The first rows are read at once.
+pub(crate) async fn stream_of(mut export: Export) -> Result<Body, engine::Error> {
+    let first = export.next().await?.unwrap_or_default();
+    Ok(Body::new(Rows::new(first, export)))
 }
 
 /// The future of the next rows, with the export.

@@ -2,14 +2,19 @@
 
 mod assets;
 mod links;
+mod messages;
 mod overview;
 mod profile;
+mod recipient;
 mod second_factor;
+mod send;
+mod shared;
 mod sign_in;
 mod team;
+mod wallet;
 
 use super::page::{Page, get, get_public, post, post_half, post_public};
-use domain::user::role::Permission::{ManageTeam, Operate, OwnProfile, ViewAccount};
+use domain::user::role::Permission::{ManageTeam, Operate, OwnProfile, SendMessages, ViewAccount};
 
 /// Returns all routes. The router merges routes with the same path.
 pub(super) fn all() -> Vec<Page> {
@@ -84,6 +89,24 @@ fn customer() -> Vec<Page> {
     vec![
         get("/console", ViewAccount, overview::to_customer),
         get("/console/", ViewAccount, overview::of_customer),
+        get("/console/messages", ViewAccount, messages::list),
+        get("/console/messages/{id}", ViewAccount, messages::message),
+        get(
+            "/console/messages/{id}/{recipient}",
+            ViewAccount,
+            recipient::page,
+        ),
+        get(
+            "/console/exports/recipients.csv",
+            ViewAccount,
+            messages::export,
+        ),
+        get("/console/wallet", ViewAccount, wallet::page),
+        get("/console/exports/wallet.csv", ViewAccount, wallet::export),
+        get("/console/send", SendMessages, send::page),
+        post("/console/send", SendMessages, send::send),
+        post("/console/send/count", SendMessages, send::count_pages),
+        post("/console/send/review", SendMessages, send::review),
         get("/console/team", ManageTeam, team::page),
         post("/console/team/invite", ManageTeam, team::invite),
         post("/console/team/{user}/role", ManageTeam, team::set_role),

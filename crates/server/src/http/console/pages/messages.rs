@@ -1,0 +1,322 @@
+//! Messages: the list with its search, and a message with its recipients.
+
+use super::super::failure::Failure;
+use super::super::form::Form;
+use super::super::page::Answered;
+use super::super::visitor::Visitor;
+use super::shared::{address, exported, moment, optional, queries, recipient_badge};
+use console::Section;
+use console::figures::{count, counted, naira, percent, time};
+use console::parts::{Badge, Choice, Empty, Field, Figure, Kind, Pager, Tabs, Tone};
+use console::screens::{self, MessageProgress, MessageRow, RecipientRow};
+use domain::schedule::MessageState;
+use domain::search::{FilterFields, StatusFilter};
+use engine::{ListPage, Message, PageFields, RecipientState};
+
+/// Rows of a page.
+const ROWS: &str = "50";
+/// Most characters of a text in a row.
+const MAX_EXCERPT_CHARACTERS: usize = 120;
+
+/// `GET /console/messages`.
+pub(super) async fn list(visitor: Visitor) -> Answered {
+    let query = visitor.query();
+    let page = PageFields {
+        limit: Some(ROWS),
+        cursor: query.find("cursor"),
+    };
+    let found = queries(&visitor)?.messages(&filter(query), page).await;
+    let (found, error) = match found.map_err(Failure::from) {
+        Ok(found) => (found, None),
+        Err(failure) => (nothing(), Some(failure.shown()?.1)),
+    };
+    let is_filtered = FILTERS.iter().any(|name| query.find(name).is_some());
+    let empty = if is_filtered {
+        Empty::new(
+            "No message fits",
+            "Clear a filter, or search a longer time.",
+        )
+    } else {
+        Empty::new(
+            "No messages yet",
+            "A message appears here as soon as it is accepted.",
+        )
+        .action("Send messages", "/console/send")
+    };
+    let screen = screens::Messages {
+        shell: visitor.shell("Messages", Section::Messages),
+        filters: filters(query),
+        is_filtered,
+        error,
+        pager: pager("/console/messages", query, &found, "message"),
+        rows: found.items.iter().map(row).collect(),
+        empty,
+        href: "/console/messages".to_owned(),
+        export: Some(address(
+            "/console/exports/recipients.csv",
+            query,
+            &FILTERS,
+            None,
+        )),
+    };
+    Ok(visitor.answer(&screen))
+}
+
+const FILTERS: [&str; 8] = [
+    "recipient",
+    "sender",
+    "state",
+    "delivery_status",
+    "customer_reference",
+    "gateway",
+    "since",
+    "until",
+];
+
+fn filter(query: &Form) -> FilterFields {
+    let field = |name: &str| query.find(name).map(str::to_owned);
+    // A browser writes `2026-11-29T16:06`, and the interface reads seconds.
+    let moment = |name: &str| field(name).map(|text| moment(&text));
+    FilterFields {
+        since: moment("since"),
+        until: moment("until"),
+        recipient: field("recipient"),
+        sender: field("sender"),
+        gateway: field("gateway"),
+        state: field("state"),
+        delivery_status: field("delivery_status"),
+        customer_reference: field("customer_reference"),
+        ..FilterFields::default()
+    }
+}
+
+fn filters(query: &Form) -> Vec<Field> {
+    let choice = |value: &str, text: &str| Choice {
+        value: value.to_owned(),
+        text: text.to_owned(),
+    };
+    let mut states = vec![choice("", "Any")];
+    states.extend(
+        MessageState::ALL
+            .iter()
+            .map(|one| choice(one.as_str(), state(*one).1)),
+    );
+    let text = |name: &str, label: &str| optional(Field::text(name, label), query);
+    vec![
+        text("recipient", "Number").inputmode("tel"),
+        text("sender", "Sender ID"),
+        text("customer_reference", "Reference"),
+        optional(Field::new(Kind::Select(states), "state", "State"), query),
+        optional(
+            Field::new(Kind::Input("datetime-local"), "since", "From"),
+            query,
+        ),
+        optional(
+            Field::new(Kind::Input("datetime-local"), "until", "Before"),
+            query,
+        ),
+    ]
+}
+
+const fn nothing<T>() -> ListPage<T> {
+    ListPage {
+        items: Vec::new(),
+        next_cursor: None,
+    }
+}
+
+/// Returns the way to further rows. It keeps the filters.
+pub(super) fn pager<T>(path: &str, query: &Form, found: &ListPage<T>, noun: &str) -> Pager {
+    let is_later = query.find("cursor").is_some();
+    Pager {
+        first: is_later.then(|| address(path, query, &FILTERS, None)),
+        next: found
+            .next_cursor
+            .as_deref()
+            .map(|cursor| address(path, query, &FILTERS, Some(cursor))),
+        note: counted(found.items.len() as u64, noun),
+    }
+}
+
+fn row(message: &Message) -> MessageRow {
+    MessageRow {
+        href: format!("/console/messages/{}", message.id),
+        at_ms: message.created_at_ms,
+        sender: message.sender.clone(),
+        text: match &message.body {
+            Some(body) => body.chars().take(MAX_EXCERPT_CHARACTERS).collect(),
+            None => no_text(message).to_owned(),
+        },
+        account: None,
+        state: badge(message.state),
+        recipients: count(message.recipients),
+        delivered: percent(message.delivered, message.recipients),
+        cost: naira(message.cost - message.refunded),
+    }
+}
+
+const fn no_text(message: &Message) -> &'static str {
+    if message.is_personalised {
+        "Each recipient has a text of its own."
+    } else {
+        "The text is not kept."
+    }
+}
+
+const fn state(state: MessageState) -> (Tone, &'static str) {
+    match state {
+        MessageState::Scheduled => (Tone::Waiting, "Scheduled"),
+        MessageState::Sending => (Tone::Waiting, "Sending"),
+        MessageState::Paused => (Tone::Warning, "Paused"),
+        MessageState::Completed => (Tone::Good, "Completed"),
+        MessageState::Cancelled => (Tone::Bad, "Cancelled"),
+    }
+}
+
+fn badge(of: MessageState) -> Badge {
+    let (tone, word) = state(of);
+    Badge::new(tone, word)
+}
+
+/// `GET /console/messages/{id}`. With `part=progress` it answers the progress alone.
+pub(super) async fn message(visitor: Visitor) -> Answered {
+    let (queries, query) = (queries(&visitor)?, visitor.query());
+    let id = visitor.param("id");
+    let message = queries.message(id).await?;
+    let progress = progress(&message);
+    if query.get("part") == "progress" {
+        return Ok(visitor.answer(&progress));
+    }
+    let fields = FilterFields {
+        delivery_status: query.find("status").map(str::to_owned),
+        ..FilterFields::default()
+    };
+    let page = PageFields {
+        limit: Some(ROWS),
+        cursor: query.find("cursor"),
+    };
+    let found = queries.recipients(id, &fields, page).await?;
+    let path = format!("/console/messages/{}", message.id);
+    let title = format!("Message from {}", message.sender);
+    let screen = screens::Message {
+        shell: visitor.shell(&title, Section::Messages),
+        back: "/console/messages".to_owned(),
+        changes: Vec::new(),
+        progress,
+        no_text: no_text(&message).to_owned(),
+        facts: facts(&message),
+        tabs: status_tabs(&path, query.get("status")),
+        recipients: found
+            .items
+            .iter()
+            .map(|one| recipient_row(&path, one))
+            .collect(),
+        empty: Empty::new("No recipient", "No recipient has this status."),
+        pager: recipients_pager(&path, query, &found),
+        text: message.body,
+    };
+    Ok(visitor.answer(&screen))
+}
+
+fn recipients_pager(path: &str, query: &Form, found: &ListPage<RecipientState>) -> Pager {
+    let address = |cursor| address(path, query, &["status"], cursor);
+    Pager {
+        first: query.find("cursor").map(|_| address(None)),
+        next: found
+            .next_cursor
+            .as_deref()
+            .map(|cursor| address(Some(cursor))),
+        note: counted(found.items.len() as u64, "recipient"),
+    }
+}
+
+fn progress(message: &Message) -> MessageProgress {
+    let share = |part| percent(part, message.recipients);
+    let mut cost = Figure::new("Cost", naira(message.cost));
+    if !message.refunded.is_zero() {
+        cost = cost.note(Tone::Plain, format!("{} refunded", naira(message.refunded)));
+    }
+    let is_live = matches!(
+        message.state,
+        MessageState::Sending | MessageState::Scheduled
+    );
+    MessageProgress {
+        refresh: is_live.then(|| format!("/console/messages/{}?part=progress", message.id)),
+        state: badge(message.state),
+        figures: vec![
+            Figure::new("Recipients", count(message.recipients)),
+            Figure::new("Delivered", count(message.delivered))
+                .note(Tone::Good, share(message.delivered)),
+            Figure::new("Failed", count(message.failed)).note(Tone::Bad, share(message.failed)),
+            Figure::new("Pending", count(message.pending))
+                .note(Tone::Waiting, share(message.pending)),
+            cost,
+        ],
+    }
+}
+
+fn facts(message: &Message) -> Vec<(String, String)> {
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let mut facts = vec![
+        fact("Message ID", message.id.to_string()),
+        fact("Sender ID", message.sender.clone()),
+        fact("Gateway", message.gateway.as_str().to_owned()),
+        fact("Pages", format!("{} in all", message.pages_total)),
+        fact("Accepted", time(message.created_at_ms)),
+    ];
+    facts.extend(
+        message
+            .scheduled_for_ms
+            .map(|at_ms| fact("Scheduled for", time(at_ms))),
+    );
+    facts.extend(
+        message
+            .customer_reference
+            .as_ref()
+            .map(|reference| fact("Reference", reference.clone())),
+    );
+    facts
+}
+
+fn status_tabs(path: &str, chosen: &str) -> Tabs {
+    let name = |status: &StatusFilter| match status {
+        StatusFilter::Pending => "Pending".to_owned(),
+        other => recipient_badge(other.as_str()).text,
+    };
+    let names: Vec<String> = StatusFilter::ALL.iter().map(name).collect();
+    let links: Vec<String> = StatusFilter::ALL
+        .iter()
+        .map(|status| format!("{path}?status={}", status.as_str().replace(' ', "+")))
+        .collect();
+    let mut tabs = vec![("All", path)];
+    tabs.extend(
+        names
+            .iter()
+            .map(String::as_str)
+            .zip(links.iter().map(String::as_str)),
+    );
+    let current = StatusFilter::ALL
+        .iter()
+        .position(|status| status.as_str() == chosen);
+    let current = current.map_or("All", |at| names[at].as_str());
+    Tabs::new("Status", current, &tabs)
+}
+
+fn recipient_row(path: &str, one: &RecipientState) -> RecipientRow {
+    RecipientRow {
+        href: format!("{path}/{}", one.recipient),
+        recipient: one.recipient.to_string(),
+        network: one.network.clone(),
+        status: recipient_badge(one.delivery_status),
+        error: one.error_code.clone().unwrap_or_default(),
+        pages: one.pages.to_string(),
+        cost: naira(one.cost - one.refunded),
+        at_ms: one.updated_at_ms,
+    }
+}
+
+/// `GET /console/exports/recipients.csv`, with the filters of the list.
+pub(super) async fn export(visitor: Visitor) -> Answered {
+    let export = queries(&visitor)?.export_recipients(&filter(visitor.query()))?;
+    exported(export, "recipients.csv").await
+}

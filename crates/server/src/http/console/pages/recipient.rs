@@ -1,0 +1,109 @@
+//! A recipient with its events.
+
+use super::super::page::Answered;
+use super::super::visitor::Visitor;
+use super::shared::{queries, recipient_badge};
+use console::Section;
+use console::figures::{naira, time};
+use console::parts::Tone;
+use console::screens::{self, TimelineEvent};
+use engine::{Event, EventKind, RecipientState};
+
+/// `GET /console/messages/{id}/{recipient}`.
+pub(super) async fn page(visitor: Visitor) -> Answered {
+    let (id, number) = (visitor.param("id"), visitor.param("recipient"));
+    let found = queries(&visitor)?.recipient(id, number).await?;
+    let one = &found.recipient;
+    let screen = screens::Recipient {
+        shell: visitor.shell(&one.recipient.to_string(), Section::Messages),
+        back: format!("/console/messages/{id}"),
+        status: recipient_badge(one.delivery_status),
+        explanation: explanation(one),
+        facts: facts(one),
+        text: one.body.clone(),
+        events: found.events.iter().map(event).collect(),
+    };
+    Ok(visitor.answer(&screen))
+}
+
+fn explanation(one: &RecipientState) -> String {
+    let mut text = one
+        .error_code
+        .as_ref()
+        .map(|code| format!("The error code is {code}."))
+        .unwrap_or_default();
+    if !one.refunded.is_zero() {
+        text = format!("{text} {} was refunded.", naira(one.refunded));
+    }
+    text.trim().to_owned()
+}
+
+fn facts(one: &RecipientState) -> Vec<(String, String)> {
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    let mut facts = vec![
+        fact("Network", one.network.clone()),
+        fact("Pages", one.pages.to_string()),
+        fact("Cost", naira(one.cost)),
+        fact("Refunded", naira(one.refunded)),
+    ];
+    facts.extend(
+        one.submitted_at_ms
+            .map(|at_ms| fact("Submitted", time(at_ms))),
+    );
+    facts.push(fact("Changed", time(one.updated_at_ms)));
+    facts
+}
+
+fn event(event: &Event) -> TimelineEvent {
+    let (tone, title, detail) = match &event.kind {
+        EventKind::Accepted => (Tone::Plain, "Accepted", String::new()),
+        EventKind::Scheduled { for_ms } => (
+            Tone::Waiting,
+            "Scheduled",
+            format!("It is due on {}.", time(*for_ms)),
+        ),
+        EventKind::Submitted { carrier, pages } => {
+            let noun = if *pages == 1 { "page" } else { "pages" };
+            (
+                Tone::Plain,
+                "Submitted",
+                format!("Carrier {carrier} accepted {pages} {noun}."),
+            )
+        }
+        EventKind::Refused {
+            carrier,
+            command_status,
+        } => (
+            Tone::Bad,
+            "Refused",
+            format!("Carrier {carrier} answered {command_status}."),
+        ),
+        EventKind::InDoubt { carrier } => (
+            Tone::Warning,
+            "In doubt",
+            format!("The connection to carrier {carrier} broke before its answer."),
+        ),
+        EventKind::Settled { delivery_status } => {
+            let badge = console::parts::Badge::of_delivery(*delivery_status);
+            let text = format!("The final status is {}.", badge.text.to_lowercase());
+            (badge.tone, "Settled", text)
+        }
+        EventKind::Cancelled => (Tone::Bad, "Cancelled", String::new()),
+        EventKind::Refunded { amount, component } => {
+            let text = format!("{} to {}.", naira(*amount), component.as_str());
+            (Tone::Good, "Refunded", text)
+        }
+        EventKind::Callback { attempt, status } => (
+            Tone::Plain,
+            "Callback",
+            format!("Attempt {attempt}: {status}"),
+        ),
+    };
+    TimelineEvent {
+        at_ms: event.at_ms,
+        tone,
+        title: title.to_owned(),
+        detail,
+        raw: String::new(),
+    }
+}

@@ -1,0 +1,331 @@
+//! The send: its form, its counter, its review, and the send itself.
+
+use super::super::failure::Failure;
+use super::super::form::Form;
+use super::super::page::Answered;
+use super::super::visitor::Visitor;
+use super::shared::moment;
+use axum::http::StatusCode;
+use console::Section;
+use console::figures::{count, counted, naira, time};
+use console::parts::{Choice, Field, Figure, Kind, Tone};
+use console::screens::{self, Confirmation, Counter};
+use domain::idempotency::{IdempotencyKey, Operation};
+use domain::{Alphabet, Environment, SendFields, SenderStatus};
+use engine::{Admission, Answered as Accepted, Keyed, Purpose, Quoted, SendRequest};
+use std::sync::Arc;
+
+/// The fields of the form, in the order of the page.
+const FIELDS: [&str; 7] = [
+    "from",
+    "to",
+    "body",
+    "gateway",
+    "send_at",
+    "customer_reference",
+    "callback_url",
+];
+/// Gateways with the words that a customer reads.
+const GATEWAYS: [(&str, &str); 5] = [
+    ("direct-refund", "Direct, failed ones are refunded"),
+    ("dual-backup", "Direct, then corporate if it fails"),
+    ("direct-corporate", "Corporate, for transactional texts"),
+    ("otp", "One-time passwords"),
+    ("international", "International"),
+];
+/// Most invalid numbers that the counter names.
+const MAX_NAMED: usize = 10;
+/// Most replaced characters that the counter names.
+const MAX_CHANGES: usize = 5;
+
+/// `GET /console/send`. The query may fill the form, such as for a retry.
+pub(super) async fn page(visitor: Visitor) -> Answered {
+    let fields = visitor.query().clone();
+    form(&visitor, &fields, Counter::empty(), None).await
+}
+
+/// `POST /console/send/count`: the counter alone.
+pub(super) async fn count_pages(visitor: Visitor, fields: Form) -> Answered {
+    Ok(visitor.answer(&counter(&visitor, &fields).await?))
+}
+
+/// `POST /console/send/review`: what will be sent and charged, with one button.
+pub(super) async fn review(visitor: Visitor, fields: Form) -> Answered {
+    let quoted = match quote(&visitor, &fields).await {
+        Ok(quoted) => quoted,
+        Err(failure) => return again(&visitor, &fields, failure).await,
+    };
+    if !quoted.quote.is_covered_by(quoted.balance) {
+        let text = format!(
+            "The balance of {} does not cover the cost of {}. Add credit first.",
+            naira(quoted.balance),
+            naira(quoted.quote.cost)
+        );
+        return again(&visitor, &fields, Failure::Refused(text)).await;
+    }
+    let recipients = quoted.quote.recipients_count as u64;
+    let title = format!("Send to {}?", counted(recipients, "recipient"));
+    let mut hidden: Vec<(String, String)> = FIELDS
+        .iter()
+        .filter_map(|name| Some(((*name).to_owned(), fields.find(name)?.to_owned())))
+        .collect();
+    // The key makes a form that is sent twice one message.
+    let key = format!("console-{}", visitor.sessions().new_secret().text());
+    hidden.push(("key".to_owned(), key));
+    let when = match fields.find("send_at") {
+        Some(at) => format!("It goes out on {} in Lagos.", moment(at)),
+        None => "It goes out at once, and what was submitted cannot be taken back.".to_owned(),
+    };
+    let screen = Confirmation {
+        shell: visitor.shell(&title, Section::Send),
+        text: when,
+        facts: facts(&fields, &quoted),
+        fields: Vec::new(),
+        hidden,
+        href: "/console/send".to_owned(),
+        action: "Send now".to_owned(),
+        back: "/console/send".to_owned(),
+        is_dangerous: false,
+    };
+    Ok(visitor.answer(&screen))
+}
+
+/// `POST /console/send`.
+pub(super) async fn send(visitor: Visitor, fields: Form) -> Answered {
+    let key = IdempotencyKey::read([fields.get("key").as_bytes()])
+        .ok()
+        .flatten();
+    let keyed = key.map(|key| Keyed {
+        key,
+        operation: Operation::Send,
+        write: Arc::new(|_| r#"{"status":"success"}"#.to_owned()),
+    });
+    let sent = async {
+        let admission = admit(&visitor, Purpose::Send).await?;
+        let request = SendRequest::Shared(send_fields(&fields));
+        admission.send(request, keyed).await.map_err(Failure::from)
+    };
+    match sent.await {
+        Ok(Accepted::First(sent)) => {
+            let text = match sent.scheduled_for_ms {
+                Some(at_ms) => format!("The message is scheduled for {}.", time(at_ms)),
+                None => "The message was accepted and is sent now.".to_owned(),
+            };
+            Ok(visitor.done(&format!("/console/messages/{}", sent.message_id), &text))
+        }
+        Ok(Accepted::Replay(kept)) => {
+            let path = kept.message.map_or_else(
+                || "/console/messages".to_owned(),
+                |id| format!("/console/messages/{id}"),
+            );
+            Ok(visitor.done(
+                &path,
+                "The message was accepted before. It was not sent again.",
+            ))
+        }
+        Err(failure) => again(&visitor, &fields, failure).await,
+    }
+}
+
+/// Shows the form again with the reason of a refusal.
+async fn again(visitor: &Visitor, fields: &Form, failure: Failure) -> Answered {
+    let (_, text) = failure.shown()?;
+    form(visitor, fields, Counter::empty(), Some(text)).await
+}
+
+async fn form(
+    visitor: &Visitor,
+    fields: &Form,
+    counter: Counter,
+    error: Option<String>,
+) -> Answered {
+    let status = match error {
+        Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        None => StatusCode::OK,
+    };
+    let admission = admit(visitor, Purpose::Read).await?;
+    let senders: Vec<Choice> = admission
+        .customer()
+        .senders
+        .values()
+        .filter(|sender| sender.status == SenderStatus::Approved)
+        .map(|sender| choice(&sender.name, &sender.name))
+        .collect();
+    let gateways = GATEWAYS.map(|(value, text)| choice(value, text));
+    let sender_hint = if senders.is_empty() {
+        "No sender ID is approved yet. Ask for one under Sender IDs."
+    } else {
+        ""
+    };
+    let field = |field: Field| {
+        let value = fields.get(&field.name).to_owned();
+        field.value(value)
+    };
+    let screen = screens::Send {
+        shell: visitor.shell("Send messages", Section::Send),
+        error,
+        fields: vec![
+            field(Field::new(Kind::Select(senders), "from", "Sender ID").hint(sender_hint)),
+            field(
+                Field::new(Kind::Lines(5), "to", "Recipients")
+                    .hint("One number in each line, or with commas between them.")
+                    .inputmode("tel"),
+            ),
+            field(Field::new(Kind::Lines(6), "body", "Text")),
+            field(Field::new(
+                Kind::Select(gateways.to_vec()),
+                "gateway",
+                "Gateway",
+            )),
+            field(
+                Field::new(Kind::Input("datetime-local"), "send_at", "Send at")
+                    .hint("Time in Lagos, at most 90 days ahead. Empty sends at once.")
+                    .optional(),
+            ),
+            field(Field::text("customer_reference", "Reference").optional()),
+        ],
+        counter,
+    };
+    Ok(visitor.answer_with(status, &screen))
+}
+
+fn choice(value: &str, text: &str) -> Choice {
+    Choice {
+        value: value.to_owned(),
+        text: text.to_owned(),
+    }
+}
+
+async fn admit(visitor: &Visitor, purpose: Purpose) -> Result<Admission, Failure> {
+    let (engine, account) = (visitor.engine(), visitor.account()?);
+    let admitted = engine
+        .admit_member(account, Environment::Live, purpose)
+        .await;
+    admitted.map_err(|refused| refused.error.into())
+}
+
+/// Returns the fields of a send. Recipients may stand in lines, and lines end in commas then.
+fn send_fields(fields: &Form) -> SendFields {
+    let given = |name: &str| fields.find(name).map(str::to_owned);
+    let to = given("to").map(|to| {
+        let parts = to.split(['\n', '\r', ';', ',']).map(str::trim);
+        parts
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(",")
+    });
+    SendFields {
+        from: given("from"),
+        to,
+        // A browser ends lines with CR LF, and phones show LF.
+        body: given("body").map(|body| body.replace("\r\n", "\n")),
+        gateway: given("gateway"),
+        customer_reference: given("customer_reference"),
+        send_at: given("send_at").map(|at| moment(&at)),
+        ..SendFields::default()
+    }
+}
+
+async fn quote(visitor: &Visitor, fields: &Form) -> Result<Quoted, Failure> {
+    let admission = admit(visitor, Purpose::Quote).await?;
+    let request = SendRequest::Shared(send_fields(fields));
+    Ok(admission.quote(request).await?)
+}
+
+async fn counter(visitor: &Visitor, fields: &Form) -> Result<Counter, Failure> {
+    if fields.find("to").is_none() || fields.find("body").is_none() {
+        return Ok(Counter::empty());
+    }
+    match quote(visitor, fields).await {
+        Ok(quoted) => Ok(counted_as(&quoted, fields.get("body"))),
+        Err(failure) => {
+            let (_, text) = failure.shown()?;
+            Ok(Counter {
+                notes: vec![(Tone::Bad, text)],
+                ..Counter::empty()
+            })
+        }
+    }
+}
+
+fn counted_as(quoted: &Quoted, body: &str) -> Counter {
+    let quote = &quoted.quote;
+    let networks = quote.by_network.iter().map(|one| {
+        [
+            one.network.clone(),
+            one.recipients.to_string(),
+            one.pages.to_string(),
+            naira(one.cost),
+        ]
+    });
+    let prepared = Some(&quote.prepared_body).filter(|text| text.as_str() != body);
+    Counter {
+        figures: figures(quoted),
+        notes: notes(quoted),
+        prepared: prepared.cloned(),
+        networks: networks.collect(),
+    }
+}
+
+fn figures(quoted: &Quoted) -> Vec<Figure> {
+    let quote = &quoted.quote;
+    let characters = quote.prepared_body.chars().count() as u64;
+    let alphabet = match quote.alphabet {
+        Alphabet::Ucs2 => "Unicode",
+        Alphabet::Gsm => "GSM",
+    };
+    let note = format!("{alphabet}, {}", counted(characters, "character"));
+    vec![
+        Figure::new("Recipients", count(quote.recipients_count as u64)),
+        Figure::new("Pages", quote.page_count.to_string()).note(Tone::Plain, note),
+        Figure::new("Cost", naira(quote.cost)),
+        Figure::new("Balance after", naira(quoted.balance - quote.cost)),
+    ]
+}
+
+fn notes(quoted: &Quoted) -> Vec<(Tone, String)> {
+    let quote = &quoted.quote;
+    let mut notes = Vec::new();
+    if !quote.is_covered_by(quoted.balance) {
+        let text = format!(
+            "The balance of {} does not cover the cost.",
+            naira(quoted.balance)
+        );
+        notes.push((Tone::Bad, text));
+    }
+    if quote.invalid_count > 0 {
+        let named: Vec<&str> = quote
+            .invalid
+            .iter()
+            .take(MAX_NAMED)
+            .map(String::as_str)
+            .collect();
+        let invalid = counted(quote.invalid_count as u64, "invalid number");
+        let text = format!("{invalid} will be skipped: {}.", named.join(", "));
+        notes.push((Tone::Warning, text));
+    }
+    for change in quote.changes.iter().take(MAX_CHANGES) {
+        let (from, times) = (&change.from, change.count);
+        let text = if change.to.is_empty() {
+            format!("“{from}” is removed, {times} times.")
+        } else {
+            format!("“{from}” becomes “{}”, {times} times.", change.to)
+        };
+        notes.push((Tone::Plain, text));
+    }
+    notes
+}
+
+fn facts(fields: &Form, quoted: &Quoted) -> Vec<(String, String)> {
+    let quote = &quoted.quote;
+    let fact = |name: &str, value: String| (name.to_owned(), value);
+    vec![
+        fact("Sender ID", fields.get("from").to_owned()),
+        fact("Recipients", count(quote.recipients_count as u64)),
+        fact("Skipped numbers", count(quote.invalid_count as u64)),
+        fact("Pages", format!("{} in all", quote.pages_total)),
+        fact("Cost", naira(quote.cost)),
+        fact("Balance after", naira(quoted.balance - quote.cost)),
+        fact("Text", quote.prepared_body.clone()),
+    ]
+}

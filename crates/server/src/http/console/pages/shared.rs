@@ -1,0 +1,81 @@
+//! Parts of several pages: addresses with filters, and files.
+
+use super::super::failure::Failure;
+use super::super::form::Form;
+use super::super::page::Answered;
+use super::super::visitor::Visitor;
+use crate::http::api::exports::stream_of;
+use axum::http::header;
+use axum::response::IntoResponse;
+use console::parts::{Badge, Field, Tone};
+use domain::search::StatusFilter;
+use domain::{DeliveryStatus, Environment};
+use engine::{CustomerQueries, Export};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// Returns a field of a filter with the value of the query.
+pub(super) fn optional(field: Field, query: &Form) -> Field {
+    let value = query.get(&field.name).to_owned();
+    field.optional().value(value)
+}
+
+/// Returns the address of a list with the filters of the query, and a cursor.
+pub(super) fn address(path: &str, query: &Form, filters: &[&str], cursor: Option<&str>) -> String {
+    let given = filters
+        .iter()
+        .filter_map(|name| Some((*name, query.find(name)?)));
+    let pairs = given.chain(cursor.map(|cursor| ("cursor", cursor)));
+    let encoded: Vec<String> = pairs
+        .map(|(name, value)| format!("{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC)))
+        .collect();
+    if encoded.is_empty() {
+        path.to_owned()
+    } else {
+        format!("{path}?{}", encoded.join("&"))
+    }
+}
+
+/// Returns the rows of an export as a file.
+pub(super) async fn exported(export: Export, name: &str) -> Answered {
+    let body = stream_of(export).await?;
+    let headers = [
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
+        (
+            header::CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{name}\""),
+        ),
+    ];
+    Ok((headers, body).into_response())
+}
+
+/// Returns the queries of the visitor's account.
+pub(super) fn queries(visitor: &Visitor) -> Result<CustomerQueries, Failure> {
+    let account = visitor.account()?;
+    Ok(visitor
+        .engine()
+        .customer_queries(account, Environment::Live))
+}
+
+/// Returns the time of a `datetime-local` or `date` control in the form of the interface.
+pub(super) fn moment(text: &str) -> String {
+    match text.split_once('T') {
+        Some((date, clock)) if clock.len() == 5 => format!("{date} {clock}:00"),
+        Some((date, clock)) if clock.len() == 8 => format!("{date} {clock}"),
+        None if text.len() == 10 => format!("{text} 00:00:00"),
+        _ => text.to_owned(),
+    }
+}
+
+/// Returns the word for a recipient's status.
+pub(super) fn recipient_badge(status: &str) -> Badge {
+    let known = StatusFilter::from_name(status);
+    match known {
+        Some(StatusFilter::Pending) | None => Badge::of_delivery(DeliveryStatus::Sent),
+        Some(StatusFilter::Delivered) => Badge::of_delivery(DeliveryStatus::Delivered),
+        Some(StatusFilter::Undelivered) => Badge::of_delivery(DeliveryStatus::Undelivered),
+        Some(StatusFilter::Expired) => Badge::of_delivery(DeliveryStatus::Expired),
+        Some(StatusFilter::Rejected) => Badge::of_delivery(DeliveryStatus::Rejected),
+        Some(StatusFilter::Failed) => Badge::of_delivery(DeliveryStatus::Failed),
+        Some(StatusFilter::Cancelled) => Badge::new(Tone::Bad, "Cancelled"),
+    }
+}

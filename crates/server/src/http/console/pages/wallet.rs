@@ -1,0 +1,139 @@
+//! The wallet: balances, and the statement.
+
+use super::super::failure::Failure;
+use super::super::form::Form;
+use super::super::page::Answered;
+use super::super::visitor::Visitor;
+use super::shared::{address, exported, moment, optional, queries};
+use console::Section;
+use console::figures::{counted, naira};
+use console::parts::{Choice, Empty, Field, Figure, Kind, Pager};
+use console::screens::{self, WalletRow};
+use domain::search::{EntryKind, FilterFields};
+use domain::{Component, Money, Purse};
+use engine::{ListPage, PageFields, WalletEntry};
+
+const PATH: &str = "/console/wallet";
+const FILTERS: [&str; 3] = ["since", "until", "kind"];
+
+/// `GET /console/wallet`.
+pub(super) async fn page(visitor: Visitor) -> Answered {
+    let (queries, query) = (queries(&visitor)?, visitor.query());
+    let purse = queries.balance().await?;
+    let page = PageFields {
+        limit: Some("50"),
+        cursor: query.find("cursor"),
+    };
+    let found = queries.wallet_entries(&filter(query), page).await;
+    let (found, error) = match found.map_err(Failure::from) {
+        Ok(found) => (found, None),
+        Err(failure) => {
+            let none = ListPage {
+                items: Vec::new(),
+                next_cursor: None,
+            };
+            (none, Some(failure.shown()?.1))
+        }
+    };
+    let next = found.next_cursor.as_deref();
+    let screen = screens::Wallet {
+        shell: visitor.shell("Wallet", Section::Wallet),
+        balances: balances(&purse),
+        filters: filters(query),
+        is_filtered: FILTERS.iter().any(|name| query.find(name).is_some()),
+        error,
+        empty: Empty::new("No entries", "A charge, refund or credit appears here."),
+        pager: Pager {
+            first: query
+                .find("cursor")
+                .map(|_| address(PATH, query, &FILTERS, None)),
+            next: next.map(|cursor| address(PATH, query, &FILTERS, Some(cursor))),
+            note: counted(found.items.len() as u64, "entry"),
+        },
+        rows: found.items.iter().map(row).collect(),
+        export: address("/console/exports/wallet.csv", query, &FILTERS, None),
+    };
+    Ok(visitor.answer(&screen))
+}
+
+/// `GET /console/exports/wallet.csv`, with the filters of the statement.
+pub(super) async fn export(visitor: Visitor) -> Answered {
+    let export = queries(&visitor)?.export_wallet(&filter(visitor.query()))?;
+    exported(export, "wallet.csv").await
+}
+
+fn filter(query: &Form) -> FilterFields {
+    FilterFields {
+        since: query.find("since").map(moment),
+        until: query.find("until").map(moment),
+        kind: query.find("kind").map(str::to_owned),
+        ..FilterFields::default()
+    }
+}
+
+fn filters(query: &Form) -> Vec<Field> {
+    let mut kinds = vec![Choice {
+        value: String::new(),
+        text: "Any".to_owned(),
+    }];
+    let known = [
+        EntryKind::Charge,
+        EntryKind::Refund,
+        EntryKind::Credit,
+        EntryKind::Debit,
+    ];
+    kinds.extend(known.iter().map(|one| Choice {
+        value: one.as_str().to_owned(),
+        text: word(*one).to_owned(),
+    }));
+    vec![
+        optional(Field::new(Kind::Input("date"), "since", "From"), query),
+        optional(Field::new(Kind::Input("date"), "until", "Before"), query),
+        optional(Field::new(Kind::Select(kinds), "kind", "Entry"), query),
+    ]
+}
+
+fn balances(purse: &Purse) -> Vec<Figure> {
+    let mut figures = vec![Figure::new("Balance", naira(purse.total()))];
+    let parts = purse.parts();
+    figures.extend(parts.map(|(component, amount)| Figure::new(name(component), naira(amount))));
+    figures
+}
+
+const fn name(component: Component) -> &'static str {
+    match component {
+        Component::PromoBonus => "Promotional bonus",
+        Component::VolumeBonus => "Volume bonus",
+        Component::SmsBonus => "SMS bonus",
+        Component::SmsWallet => "SMS wallet",
+        Component::MainBalance => "Main balance",
+        Component::UniversalWallet => "Universal wallet",
+    }
+}
+
+const fn word(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::Charge => "Charge",
+        EntryKind::Refund => "Refund",
+        EntryKind::Credit => "Credit",
+        EntryKind::Debit => "Debit",
+        EntryKind::Transfer => "Transfer",
+        EntryKind::Margin => "Margin",
+    }
+}
+
+fn row(entry: &WalletEntry) -> WalletRow {
+    let recipient = entry.recipient.map(|recipient| recipient.to_string());
+    WalletRow {
+        at_ms: entry.at_ms,
+        kind: word(entry.kind).to_owned(),
+        detail: recipient
+            .or_else(|| entry.reference.clone())
+            .unwrap_or_default(),
+        href: entry.message.map(|id| format!("/console/messages/{id}")),
+        component: name(entry.component).to_owned(),
+        amount: naira(entry.amount),
+        is_gain: entry.amount > Money::ZERO,
+        balance: naira(entry.balance_after),
+    }
+}
