@@ -292,7 +292,6 @@ async fn a_path_or_method_that_does_not_exist_is_told_in_json() {
     let reading = [
         "/api/v2/balance",
         "/api/v2/delivery-reports",
-        "/api/v2/sender-ids",
         "/api/v2/account",
     ];
     for path in [

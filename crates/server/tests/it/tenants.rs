@@ -24,7 +24,7 @@ enum Policy {
 }
 
 /// Every path of the service. A new path needs a policy here.
-const POLICIES: [(&str, Policy); 66] = [
+const POLICIES: [(&str, Policy); 68] = [
     ("/", Policy::Public),
     ("/docs", Policy::Public),
     ("/docs/docs.css", Policy::Public),
@@ -49,6 +49,7 @@ const POLICIES: [(&str, Policy); 66] = [
     ("/api/v2/otp/{otp_id}/cancel", Policy::Otp),
     ("/api/v2/messages", Policy::Own),
     ("/api/v2/messages/{message_id}", Policy::Message),
+    ("/api/v2/messages/{message_id}/cancel", Policy::Message),
     ("/api/v2/messages/{message_id}/recipients", Policy::Message),
     (
         "/api/v2/messages/{message_id}/recipients/{recipient}",
@@ -79,6 +80,10 @@ const POLICIES: [(&str, Policy); 66] = [
     ("/api/sandbox/v2/otp/{otp_id}/cancel", Policy::Otp),
     ("/api/sandbox/v2/messages", Policy::Own),
     ("/api/sandbox/v2/messages/{message_id}", Policy::Message),
+    (
+        "/api/sandbox/v2/messages/{message_id}/cancel",
+        Policy::Message,
+    ),
     (
         "/api/sandbox/v2/messages/{message_id}/recipients",
         Policy::Message,
@@ -122,7 +127,7 @@ fn of_policy(policy: Policy) -> impl Iterator<Item = &'static str> {
 /// its paths, so the test reads them from the sources. An unreadable call must not exist.
 const ROUTING: [(&str, &[&str]); 7] = [
     (".route(", &["\"", "&at(\""]),
-    (".merge(", &["interface(\""]),
+    (".merge(", &["interface(\"", "console::"]),
     (".fallback(", &["fallback::"]),
     (".route_service(", &[]),
     (".nest(", &[]),
@@ -131,14 +136,17 @@ const ROUTING: [(&str, &[&str]); 7] = [
 ];
 
 /// Returns the sources of the service that name a router, without white space and tests. The
-/// receiver of the demo belongs to a customer.
+/// receiver of the demo belongs to a customer. The console has a table of its routes with the
+/// access that each needs.
 fn routers(directory: &Path) -> Vec<String> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).expect("sources") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
             found.extend(routers(&path));
-        } else if !path.ends_with("commands/demo/callbacks.rs") {
+        } else if !path.ends_with("commands/demo/callbacks.rs")
+            && !path.ends_with("http/console.rs")
+        {
             let text = std::fs::read_to_string(&path).expect("a source");
             let text = text.split("#[cfg(test)]").next().unwrap_or_default();
             found.extend(
@@ -263,7 +271,13 @@ fn about(path: &str, me: &Tenant, id: &str) -> Request {
     let token = &me.customer.token;
     if path.contains("{message_id}") {
         let path = path.replace("{message_id}", id);
-        Request::get(&path.replace("{recipient}", &me.number)).bearer(token)
+        let path = path.replace("{recipient}", &me.number);
+        let method = if path.ends_with("/cancel") {
+            "POST"
+        } else {
+            "GET"
+        };
+        Request::new(method, &path).bearer(token)
     } else {
         Request::get(&format!("{path}?message_id={id}")).bearer(token)
     }

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use storekit::Kit;
 
 /// The distributed tables. All others are small, and every server has a copy of them.
-const MESSAGE_TABLES: [&str; 17] = [
+const MESSAGE_TABLES: [&str; 18] = [
     "batches",
     "callback_attempts",
     "deliveries",
@@ -23,6 +23,7 @@ const MESSAGE_TABLES: [&str; 17] = [
     "recipient_references",
     "recipient_runs",
     "recipient_texts",
+    "stops",
     "wallets",
 ];
 

@@ -331,10 +331,12 @@ mod tests {
         API-3004 429 Block of numbers paused
         API-2014 422 Too many recipients
         API-3004 429 Sandbox limit reached
+        API-3004 429 Too many pending sender IDs
         API-4040 404 No such path
         API-4050 405 Method not allowed
         API-5003 503 Service unavailable
         API-5003 503 Outcome unknown
+        API-5003 503 Change under way
         "#);
     }
 
