@@ -64,7 +64,8 @@ pub(crate) struct Group {
     pub(crate) entries: Vec<Entry>,
 }
 
-/// Returns the navigation of a role. Sections that the role may not use are left out.
+/// Returns the navigation of a role. Sections that the role may not use are left out, and so are
+/// sections without a page.
 pub(crate) fn groups(role: Role) -> Vec<Group> {
     let groups: &[(&'static str, &[Section])] = match role {
         Role::Operator => &OPERATOR,
@@ -81,36 +82,13 @@ pub(crate) fn groups(role: Role) -> Vec<Group> {
     groups.filter(|group| !group.entries.is_empty()).collect()
 }
 
-const CUSTOMER: [(&str, &[Section]); 4] = [
+const CUSTOMER: [(&str, &[Section]); 3] = [
     ("", &[Section::Overview]),
-    (
-        "Messaging",
-        &[
-            Section::Send,
-            Section::Messages,
-            Section::Contacts,
-            Section::SenderIds,
-        ],
-    ),
-    (
-        "Developers",
-        &[Section::Tokens, Section::Callbacks, Section::Requests],
-    ),
+    ("Messaging", &[Section::Send, Section::Messages]),
     ("Account", &[Section::Wallet, Section::Team]),
 ];
 
-const OPERATOR: [(&str, &[Section]); 4] = [
-    ("", &[Section::Operations]),
-    (
-        "Traffic",
-        &[Section::Carriers, Section::AllMessages, Section::Doubts],
-    ),
-    (
-        "Customers",
-        &[Section::Accounts, Section::Approvals, Section::Content],
-    ),
-    ("Books", &[Section::Audit, Section::Verify]),
-];
+const OPERATOR: [(&str, &[Section]); 1] = [("", &[Section::Operations])];
 
 impl Section {
     /// Returns `true` if a role may use the section.
@@ -234,12 +212,11 @@ mod tests {
         let cases = [
             (Role::Owner, "/console/team", true),
             (Role::Owner, "/console/send", true),
-            (Role::Developer, "/console/tokens", true),
+            (Role::Developer, "/console/send", true),
             (Role::Developer, "/console/team", false),
             (Role::Viewer, "/console/messages", true),
             (Role::Viewer, "/console/send", false),
-            (Role::Viewer, "/console/tokens", false),
-            (Role::Operator, "/operator/carriers", true),
+            (Role::Operator, "/operator/", true),
             (Role::Operator, "/console/wallet", false),
         ];
         for (role, path, expected) in cases {
