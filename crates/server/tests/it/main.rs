@@ -15,6 +15,8 @@ mod carriers;
 #[cfg(test)]
 mod clock;
 #[cfg(test)]
+mod console;
+#[cfg(test)]
 mod documentation;
 #[cfg(test)]
 mod doubt;

@@ -154,6 +154,13 @@ impl Answer {
         found.map(|(_, value)| value.as_str())
     }
 
+    /// Returns all values of a header.
+    pub(crate) fn headers(&self, name: &str) -> Vec<&str> {
+        let is_named = |(known, _): &&(String, String)| known.eq_ignore_ascii_case(name);
+        let found = self.headers.iter().filter(is_named);
+        found.map(|(_, value)| value.as_str()).collect()
+    }
+
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.body).expect("UTF-8")
     }
