@@ -2,6 +2,7 @@
 
 mod forms;
 mod links;
+mod overview;
 mod routes;
 mod sessions;
 mod sign_in;

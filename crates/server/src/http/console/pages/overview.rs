@@ -1,10 +1,12 @@
 //! The first page of customers and of operators.
 
+mod attention;
+mod numbers;
+
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use console::Section;
-use console::figures::{date, naira};
-use console::screens::Welcome;
+use console::screens::{Measure, Overview, Period, Welcome};
 use engine::operators::PageRequest;
 
 /// `GET /console`.
@@ -17,20 +19,17 @@ pub(super) async fn to_operator(visitor: Visitor) -> Answered {
     Ok(visitor.to("/operator/"))
 }
 
-/// `GET /console/`.
+/// `GET /console/`. The field `part` asks for the numbers alone, which replace those of an open page.
 pub(super) async fn of_customer(visitor: Visitor) -> Answered {
-    let accounts = visitor.operations().accounts();
-    let (account, purse) = accounts.show(visitor.account()?).await?;
-    let screen = Welcome {
-        shell: visitor.shell("Overview", Section::Overview),
-        text: format!("Welcome, {}.", visitor.visit.user_name),
-        facts: vec![
-            ("Balance".to_owned(), naira(purse.total())),
-            ("Status".to_owned(), account.status.as_str().to_owned()),
-            ("Customer since".to_owned(), date(account.created_at_ms)),
-        ],
-    };
-    Ok(visitor.answer(&screen))
+    let query = visitor.query();
+    let period = Period::parse(query.get("period"));
+    let measure = Measure::parse(query.get("measure"));
+    let live = numbers::read(&visitor, period, measure).await?;
+    if query.get("part") == "numbers" {
+        return Ok(visitor.answer(&live));
+    }
+    let shell = visitor.shell("Overview", Section::Overview);
+    Ok(visitor.answer(&Overview { shell, live }))
 }
 
 /// `GET /operator/`.
