@@ -1,33 +1,21 @@
 //! Changes of an accepted message by its customer.
 
 use super::admission::Admission;
-use crate::accept::keyed::Begun;
-use crate::admit::keys::KeyClaim;
+use super::keyed_change::{Changed, Claimed, KeyedAnswer, changed};
 use crate::changes;
 use crate::context::Context;
 use crate::error::{Error, within};
-use domain::idempotency::{self, IdempotencyKey, Operation, RequestFingerprint};
+use domain::idempotency::{self, Operation};
 use domain::schedule::MessageState;
 use domain::{MessageId, Money, Refusal};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{KeyedRequest, MessageKey, Outcome, Requested, StopKind, StoredAnswer};
+use store::{KeyedChange, MessageKey, Requested, StopKind};
 
 /// Longest wait of a request for its change.
 const CHANGE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Seconds after which a change that is under way may be repeated.
 const RETRY_AFTER_S: u64 = 5;
-/// The status of the answer to a change.
-const OK: u16 = 200;
-
-/// The answer to a change.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Changed<T> {
-    /// The change was made now, or had no effect.
-    First(T),
-    /// The same request was answered earlier with the same key. This is its stored answer.
-    Replay(StoredAnswer),
-}
 
 /// A cancelled message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -44,28 +32,25 @@ pub struct Cancelled {
     pub refunded: Money,
 }
 
-/// A key in use, and its request.
-struct PendingKey {
-    request: KeyedRequest,
-    _claim: KeyClaim,
-}
-
 /// Cancels a message: the recipients that no carrier has end and are refunded.
 pub async fn cancel(
     admission: &Admission,
     message_id: &str,
-    key: Option<IdempotencyKey>,
-    write: impl Fn(&Cancelled) -> String,
+    keyed: Option<KeyedAnswer<Cancelled>>,
 ) -> Result<Changed<Cancelled>, Error> {
     let message = message_key(admission, message_id)?;
     let meaning = idempotency::of_change(Operation::Cancel, &message.message.to_string(), None);
-    let pending = match begin(admission, key, meaning).await? {
-        Ok(pending) => pending,
-        Err(answer) => return Ok(Changed::Replay(answer)),
+    let shown = |cancelled: &Cancelled| (*cancelled, Some(cancelled.message_id));
+    let claimed = match Claimed::begin(admission, keyed, meaning, shown).await? {
+        Changed::First(claimed) => claimed,
+        Changed::Replay(answer) => return Ok(Changed::Replay(answer)),
     };
     let context = Arc::clone(admission.context());
     let cancelled = finished(cancel_message(context, message)).await?;
-    answer(admission, message.message, pending, cancelled, write).await
+    match &claimed.keyed {
+        Some(keyed) => keep_answer(admission, keyed, cancelled).await,
+        None => Ok(Changed::First(cancelled)),
+    }
 }
 
 async fn cancel_message(context: Arc<Context>, key: MessageKey) -> Result<Cancelled, Error> {
@@ -123,53 +108,22 @@ fn message_key(admission: &Admission, message_id: &str) -> Result<MessageKey, Er
     })
 }
 
-/// Looks the key of a request up. Returns the stored answer of the same request.
-async fn begin(
-    admission: &Admission,
-    key: Option<IdempotencyKey>,
-    request: RequestFingerprint,
-) -> Result<Result<Option<PendingKey>, StoredAnswer>, Error> {
-    let Some(key) = key else {
-        return Ok(Ok(None));
-    };
-    Ok(match admission.begin(key, request).await? {
-        Begun::New(request, claim) => Ok(Some(PendingKey {
-            request,
-            _claim: claim,
-        })),
-        Begun::Replay(answer) => Err(answer),
-    })
-}
-
 /// Stores the answer of a request with a key. A repeated change has no effect, so the answer may be
 /// stored after it.
-async fn answer<T>(
+async fn keep_answer<T>(
     admission: &Admission,
-    message: MessageId,
-    pending: Option<PendingKey>,
-    changed: T,
-    write: impl Fn(&T) -> String,
+    keyed: &KeyedChange<T>,
+    change: T,
 ) -> Result<Changed<T>, Error> {
-    let Some(pending) = pending else {
-        return Ok(Changed::First(changed));
-    };
     let context = admission.context();
-    let answer = StoredAnswer {
-        status: OK,
-        body: write(&changed),
-        message: Some(message),
-    };
     let messages = context.store.messages();
     let kept = messages.keep_answer(
         admission.customer().account.id,
         admission.environment(),
-        pending.request.clone(),
-        answer,
+        keyed.request.clone(),
+        (keyed.answer)(&change),
         context.clock.now_ms(),
     );
-    match within(async { Ok(kept.await?) }).await? {
-        Outcome::Made(()) => Ok(Changed::First(changed)),
-        Outcome::Replay(answer) => Ok(Changed::Replay(answer)),
-        Outcome::Refused(refusal) => Err(refusal.into()),
-    }
+    let outcome = within(async { Ok(kept.await?) }).await?;
+    changed(outcome, |()| change)
 }

@@ -4,10 +4,10 @@
 //! verified. Nothing keeps it.
 
 use super::admission::Admission;
+use super::keyed_change::{Changed, Claimed, KeyedAnswer, changed};
 use super::request::{OtpSend, SendRequest};
 use crate::accept::keyed::Begun;
 use crate::accept::{Answered, Keyed};
-use crate::admit::keys::KeyClaim;
 use crate::error::{Error, within};
 use domain::idempotency::{self, IdempotencyKey, Operation, RequestFingerprint};
 use domain::otp::{
@@ -15,12 +15,8 @@ use domain::otp::{
     hash_of_typed,
 };
 use domain::{Alphabet, Environment, Refusal, SendFields, Text};
-use std::sync::Arc;
 pub use store::Otp;
-use store::{KeyedChange, OtpChange, Outcome, StoredAnswer};
-
-/// The status of the answer to a change.
-const OK: u16 = 200;
+use store::{OtpChange, StoredAnswer};
 
 /// A one-time password that is ready to be sent.
 pub struct OtpReady {
@@ -59,22 +55,6 @@ pub enum Resend {
     Ready(Box<OtpReady>),
     /// The same request was handled under its key before, with this answer.
     Replay(StoredAnswer),
-}
-
-/// The answer to a change of a one-time password.
-pub enum OtpAnswered<T> {
-    /// The change was made now.
-    First(T),
-    /// The same request was handled under its key before, with this answer.
-    Replay(StoredAnswer),
-}
-
-/// The idempotency key of a change, and the writer of the body of its answer.
-pub struct KeyedOtp<T> {
-    /// The key.
-    pub key: IdempotencyKey,
-    /// The writer.
-    pub write: Arc<dyn Fn(&T) -> String + Send + Sync>,
 }
 
 /// Makes a one-time password.
@@ -190,16 +170,16 @@ pub async fn verify(
     admission: &Admission,
     otp_id: &str,
     code: Option<&str>,
-    keyed: Option<KeyedOtp<Verified>>,
-) -> Result<OtpAnswered<Verified>, Error> {
+    keyed: Option<KeyedAnswer<Verified>>,
+) -> Result<Changed<Verified>, Error> {
     let id: OtpId = otp_id.parse().map_err(|_| Refusal::UnknownMessage)?;
     let context = admission.context();
     let typed = hash_of_typed(&context.otp_key, id, code.unwrap_or_default());
     let meaning = idempotency::of_verification(&id.to_string(), typed);
-    let verified = |change: &OtpChange<Verified>| change.result;
-    let change = match begin(admission, keyed, meaning, verified).await? {
-        OtpAnswered::First(change) => change,
-        OtpAnswered::Replay(answer) => return Ok(OtpAnswered::Replay(answer)),
+    let shown = |change: &OtpChange<Verified>| (change.result, Some(change.otp.message));
+    let mut claimed = match Claimed::begin(admission, keyed, meaning, shown).await? {
+        Changed::First(claimed) => claimed,
+        Changed::Replay(answer) => return Ok(Changed::Replay(answer)),
     };
     let otp = find(admission, id).await?;
     let given = GivenCode::read(code, otp.length)?;
@@ -210,81 +190,40 @@ pub async fn verify(
         otp.id,
         (expected, given),
         context.clock.now_ms(),
-        change.keyed,
+        claimed.keyed.take(),
     );
     let outcome = within(async { Ok(outcome.await?) }).await?;
-    answer(outcome, verified)
+    changed(outcome.ok_or(Refusal::UnknownMessage)?, |change| {
+        change.result
+    })
 }
 
 /// Cancels a one-time password.
 pub async fn cancel(
     admission: &Admission,
     otp_id: &str,
-    keyed: Option<KeyedOtp<OtpReport>>,
-) -> Result<OtpAnswered<OtpReport>, Error> {
+    keyed: Option<KeyedAnswer<OtpReport>>,
+) -> Result<Changed<OtpReport>, Error> {
     let id: OtpId = otp_id.parse().map_err(|_| Refusal::UnknownMessage)?;
     let context = admission.context();
     let now_ms = context.clock.now_ms();
-    let cancelled = move |change: &OtpChange<()>| report(change.otp.clone(), now_ms);
+    let shown = move |change: &OtpChange<()>| {
+        let shown = report(change.otp.clone(), now_ms);
+        (shown, Some(change.otp.message))
+    };
     let meaning = idempotency::of_change(Operation::CancelOtp, &id.to_string(), None);
-    let change = match begin(admission, keyed, meaning, cancelled).await? {
-        OtpAnswered::First(change) => change,
-        OtpAnswered::Replay(answer) => return Ok(OtpAnswered::Replay(answer)),
+    let mut claimed = match Claimed::begin(admission, keyed, meaning, shown).await? {
+        Changed::First(claimed) => claimed,
+        Changed::Replay(answer) => return Ok(Changed::Replay(answer)),
     };
     let account = admission.customer().account.id;
     let otps = context.store.otps();
-    let outcome = otps.cancel(account, admission.environment(), id, now_ms, change.keyed);
+    let keyed = claimed.keyed.take();
+    let outcome = otps.cancel(account, admission.environment(), id, now_ms, keyed);
     let outcome = within(async { Ok(outcome.await?) }).await?;
-    answer(outcome, cancelled)
-}
-
-/// A change that is to be made. Its key stays in use until this value is dropped.
-struct NewChange<R> {
-    keyed: Option<KeyedChange<OtpChange<R>>>,
-    _claim: Option<KeyClaim>,
-}
-
-/// Looks the key of a change up. `read` returns the part of the change that the answer shows.
-async fn begin<T: 'static, R>(
-    admission: &Admission,
-    keyed: Option<KeyedOtp<T>>,
-    meaning: RequestFingerprint,
-    read: impl Fn(&OtpChange<R>) -> T + Send + Sync + 'static,
-) -> Result<OtpAnswered<NewChange<R>>, Error> {
-    let Some(KeyedOtp { key, write }) = keyed else {
-        return Ok(OtpAnswered::First(NewChange {
-            keyed: None,
-            _claim: None,
-        }));
-    };
-    let (request, claim) = match admission.begin(key, meaning).await? {
-        Begun::New(request, claim) => (request, claim),
-        Begun::Replay(answer) => return Ok(OtpAnswered::Replay(answer)),
-    };
-    let answer = move |change: &OtpChange<R>| StoredAnswer {
-        status: OK,
-        body: write(&read(change)),
-        message: Some(change.otp.message),
-    };
-    Ok(OtpAnswered::First(NewChange {
-        keyed: Some(KeyedChange {
-            request,
-            answer: Arc::new(answer),
-        }),
-        _claim: Some(claim),
-    }))
-}
-
-/// Returns the answer to a change.
-fn answer<T, R>(
-    outcome: Option<Outcome<OtpChange<R>>>,
-    read: impl Fn(&OtpChange<R>) -> T,
-) -> Result<OtpAnswered<T>, Error> {
-    match outcome.ok_or(Refusal::UnknownMessage)? {
-        Outcome::Made(change) => Ok(OtpAnswered::First(read(&change))),
-        Outcome::Replay(answer) => Ok(OtpAnswered::Replay(answer)),
-        Outcome::Refused(refusal) => Err(refusal.into()),
-    }
+    changed(outcome.ok_or(Refusal::UnknownMessage)?, |change| {
+        report(change.otp, now_ms)
+    })
 }
 
 /// Returns a one-time password.

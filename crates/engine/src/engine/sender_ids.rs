@@ -1,12 +1,12 @@
 //! The requests of customers for sender IDs.
 
 use super::admission::Admission;
-use super::keyed_change::{Changed, Claimed, KeyedAnswer};
+use super::keyed_change::{Changed, Claimed, KeyedAnswer, changed};
 use crate::error::{Error, within};
 use domain::SenderId;
 use domain::idempotency;
 use domain::sender_request::{SenderFields, SenderRequest};
-use store::{By, Outcome};
+use store::By;
 
 /// Registers a sender ID as pending, until the operator decides. A sender ID that the account has
 /// is returned as it stands, unless it was rejected: then it is pending again.
@@ -17,7 +17,9 @@ pub async fn request(
 ) -> Result<Changed<SenderId>, Error> {
     let request = SenderRequest::read(fields)?;
     let meaning = idempotency::of_sender(&request);
-    let mut claimed = match Claimed::begin(admission, keyed, meaning).await? {
+    // A sender ID belongs to no message.
+    let shown = |sender: &SenderId| (sender.clone(), None);
+    let mut claimed = match Claimed::begin(admission, keyed, meaning, shown).await? {
         Changed::First(claimed) => claimed,
         Changed::Replay(answer) => return Ok(Changed::Replay(answer)),
     };
@@ -29,9 +31,6 @@ pub async fn request(
     let place = (admission.customer().account.id, admission.environment());
     let senders = context.store.senders();
     let requested = senders.request(place, request, claimed.keyed.take(), by);
-    match within(async { Ok(requested.await?) }).await? {
-        Outcome::Made(sender) => Ok(Changed::First(sender)),
-        Outcome::Replay(answer) => Ok(Changed::Replay(answer)),
-        Outcome::Refused(refusal) => Err(refusal.into()),
-    }
+    let outcome = within(async { Ok(requested.await?) }).await?;
+    changed(outcome, |sender| sender)
 }

@@ -5,8 +5,8 @@ use super::state::{Outside, State};
 use domain::idempotency::{IdempotencyKey, Operation};
 use domain::otp::{OtpFields, Reason, Verified};
 use domain::{Environment, Gateway, Refusal, SendFields};
-use engine::otp::{self, KeyedOtp, OtpAnswered};
-use engine::{Admission, Answered, Engine, Error, Keyed, Purpose};
+use engine::otp;
+use engine::{Admission, Answered, Changed, Engine, Error, Keyed, KeyedAnswer, Purpose};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::sleep;
@@ -155,7 +155,7 @@ async fn verify(outside: &Outside, engine: &Engine, index: usize) {
     };
     let code = send.code.as_ref().unwrap();
     let (number, otp) = (code.attempts.len(), code.otp.clone().unwrap());
-    let keyed = KeyedOtp {
+    let keyed = KeyedAnswer {
         key: key(&format!("verify-{}-{number}", send.recipients[0])),
         write: Arc::new(|verified: &Verified| {
             let reason = verified.reason.map_or("none", Reason::as_str);
@@ -168,8 +168,8 @@ async fn verify(outside: &Outside, engine: &Engine, index: usize) {
         Err(refused) => Err(refused.error),
     };
     let (reason, attempts_left) = match answer {
-        Ok(OtpAnswered::First(verified)) => (verified.reason, verified.attempts_left),
-        Ok(OtpAnswered::Replay(kept)) => {
+        Ok(Changed::First(verified)) => (verified.reason, verified.attempts_left),
+        Ok(Changed::Replay(kept)) => {
             let (reason, left) = kept.body.split_once(' ').unwrap();
             (Reason::from_name(reason), left.parse().unwrap())
         }

@@ -8,8 +8,8 @@ use axum::response::Response;
 use domain::Environment;
 use domain::idempotency::{IdempotencyKey, Operation};
 use domain::otp::Verified;
-use engine::otp::{self, KeyedOtp, OtpAnswered, OtpReady, OtpReport, Resend};
-use engine::{Answered, Error, Keyed, Sent, WriteBody};
+use engine::otp::{self, OtpReady, OtpReport, Resend};
+use engine::{Answered, Changed, Error, Keyed, KeyedAnswer, Sent, WriteBody};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -99,9 +99,9 @@ fn keyed<T: 'static, D: Serialize + 'static>(
     call: &Call,
     key: IdempotencyKey,
     answer: fn(&T) -> Envelope<D>,
-) -> KeyedOtp<T> {
+) -> KeyedAnswer<T> {
     let codes = call.codes().clone();
-    KeyedOtp {
+    KeyedAnswer {
         key,
         write: Arc::new(move |shown| codes.written(answer(shown))),
     }
@@ -109,12 +109,12 @@ fn keyed<T: 'static, D: Serialize + 'static>(
 
 fn answer<T, D: Serialize>(
     call: &Call,
-    changed: Result<OtpAnswered<T>, Error>,
+    changed: Result<Changed<T>, Error>,
     answer: fn(&T) -> Envelope<D>,
 ) -> Response {
     match changed {
-        Ok(OtpAnswered::First(shown)) => call.answer(Ok::<_, Error>(answer(&shown))),
-        Ok(OtpAnswered::Replay(kept)) => call.replay(kept),
+        Ok(Changed::First(shown)) => call.answer(Ok::<_, Error>(answer(&shown))),
+        Ok(Changed::Replay(kept)) => call.replay(kept),
         Err(error) => call.refuse(error),
     }
 }

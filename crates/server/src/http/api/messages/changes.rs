@@ -5,9 +5,10 @@ use crate::http::extract::call::changes::ChangingMessage;
 use crate::http::respond::envelope::{Envelope, sandbox_mark};
 use axum::response::Response;
 use domain::Environment;
-use engine::Error;
-use engine::message_changes::{self, Cancelled, Changed};
+use engine::message_changes::{self, Cancelled};
+use engine::{Changed, Error, KeyedAnswer};
 use serde::Serialize;
+use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// Cancels a message.
@@ -21,8 +22,11 @@ pub(crate) async fn cancel(changing: ChangingMessage) -> Response {
     } = changing;
     let (environment, codes) = (call.environment(), call.codes().clone());
     let answer = move |cancelled: &Cancelled| CancelData::answer(*cancelled, environment);
-    let write = move |cancelled: &Cancelled| codes.written(answer(cancelled));
-    match message_changes::cancel(&call.admission, &id, key, write).await {
+    let keyed = key.map(|key| KeyedAnswer {
+        key,
+        write: Arc::new(move |cancelled: &Cancelled| codes.written(answer(cancelled))),
+    });
+    match message_changes::cancel(&call.admission, &id, keyed).await {
         Ok(Changed::First(cancelled)) => call.answer(Ok::<_, Error>(answer(&cancelled))),
         Ok(Changed::Replay(kept)) => call.replay(kept),
         Err(error) => call.refuse(error),
