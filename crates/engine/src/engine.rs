@@ -243,12 +243,7 @@ impl Engine {
         account: AccountId,
         environment: Environment,
     ) -> CustomerQueries {
-        CustomerQueries {
-            context: Arc::clone(&self.stages.context),
-            live: self.stages.context.live.load_full(),
-            account,
-            environment,
-        }
+        self.stages.queries(account, environment)
     }
 
     /// Returns `true` if sends are accepted: no shutdown has begun, and the heartbeat of this node

@@ -14,7 +14,7 @@ use crate::context::live::Live;
 use crate::error::{Error, within};
 use domain::idempotency::{self, Decision, IdempotencyKey, RequestFingerprint};
 use domain::rate::Rate;
-use domain::{Customer, Draft, Environment, Purse, Refusal, Spending};
+use domain::{Customer, Draft, Environment, Purse, Refusal};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::{KeyedRequest, StoredAnswer};
@@ -222,7 +222,7 @@ impl Admission {
         }
         simulated::check_size(&draft, live.limits.sandbox)?;
         self.stages.guards.check(&draft)?;
-        let (purse, spending) = self.wallet().await?;
+        let (purse, spending) = self.queries().wallet().await?;
         if let Some(mut spending) = spending {
             spending.spend(draft.cost, now_ms)?;
         }
@@ -234,20 +234,7 @@ impl Admission {
 
     /// Returns the wallet. The sandbox has a simulated one.
     pub async fn balance(&self) -> Result<Purse, Error> {
-        Ok(self.wallet().await?.0)
-    }
-
-    /// Returns the balances of the wallet, and its daily limit with what was spent.
-    async fn wallet(&self) -> Result<(Purse, Option<Spending>), Error> {
-        if self.environment == Environment::Sandbox {
-            return Ok((simulated::purse(), None));
-        }
-        let account = self.caller.customer.account.id;
-        let wallet = self.stages.context.store.wallets().state(account);
-        let wallet = within(async { Ok(wallet.await?) }).await?;
-        Ok(wallet.map_or_else(Default::default, |(purse, spending)| {
-            (purse, Some(spending))
-        }))
+        self.queries().balance().await
     }
 
     /// Returns one page of a message's delivery report.
@@ -271,11 +258,7 @@ impl Admission {
 
     /// Returns the caller's queries for messages.
     pub fn queries(&self) -> CustomerQueries {
-        CustomerQueries {
-            context: Arc::clone(&self.stages.context),
-            live: self.stages.context.live.load_full(),
-            account: self.caller.customer.account.id,
-            environment: self.environment,
-        }
+        let account = self.caller.customer.account.id;
+        self.stages.queries(account, self.environment)
     }
 }

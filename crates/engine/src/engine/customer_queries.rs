@@ -13,7 +13,7 @@ use crate::queries::wallet::{self, WalletEntry};
 use domain::search::{
     FilterFields, List, MessageFilter, Page, UsageBy, UsageFilter, WalletFilter, read_status,
 };
-use domain::{AccountId, Environment, Purse, Refusal};
+use domain::{AccountId, Environment, Purse, Refusal, Spending};
 use std::sync::Arc;
 
 /// The unparsed fields of a request for a page.
@@ -125,12 +125,19 @@ impl CustomerQueries {
 
     /// Returns the wallet. The sandbox has a simulated one.
     pub async fn balance(&self) -> Result<Purse, Error> {
+        Ok(self.wallet().await?.0)
+    }
+
+    /// Returns the balances of the wallet, and its daily limit with what was spent.
+    pub(super) async fn wallet(&self) -> Result<(Purse, Option<Spending>), Error> {
         if self.environment == Environment::Sandbox {
-            return Ok(simulated::purse());
+            return Ok((simulated::purse(), None));
         }
         let wallet = self.context.store.wallets().state(self.account);
         let wallet = within(async { Ok(wallet.await?) }).await?;
-        Ok(wallet.map_or_else(Default::default, |(purse, _)| purse))
+        Ok(wallet.map_or_else(Default::default, |(purse, spending)| {
+            (purse, Some(spending))
+        }))
     }
 
     fn scope(&self) -> Scope<'_> {

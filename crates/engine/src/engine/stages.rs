@@ -1,6 +1,7 @@
 //! The first check of a request: token or session, account status, rate limit, and for a send the
 //! capacity of the accept queue. The order is that of docs/spec/interface.md, section 4.
 
+use super::customer_queries::CustomerQueries;
 use crate::accept::AcceptQueue;
 use crate::admit::admission::Guards;
 use crate::admit::callers::{Caller, Callers};
@@ -93,6 +94,16 @@ impl Stages {
             .map_err(refused)?;
         self.admit_caller(Arc::new(caller), environment, purpose)
             .await
+    }
+
+    /// Returns the queries of an account.
+    pub(super) fn queries(&self, account: AccountId, environment: Environment) -> CustomerQueries {
+        CustomerQueries {
+            context: Arc::clone(&self.context),
+            live: self.context.live.load_full(),
+            account,
+            environment,
+        }
     }
 
     async fn admit_caller(
