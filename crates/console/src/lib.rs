@@ -20,7 +20,7 @@ mod tests;
 pub use askama::Template;
 pub use asset::{ASSETS, Asset, asset};
 pub use navigation::Section;
-pub use role::Role;
+pub use role::role_name;
 pub use shell::{Notice, Shell, Theme};
 
 /// The content security policy of every screen. No screen has an inline style or script.

@@ -1,6 +1,6 @@
 //! The sections of the console, and the navigation that a role has.
 
-use crate::role::Role;
+use domain::user::role::{Permission, Role};
 
 /// A section of the console. Each has a place in the navigation or in the menu of the user.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -93,17 +93,23 @@ const OPERATOR: [(&str, &[Section]); 1] = [("", &[Section::Operations])];
 impl Section {
     /// Returns `true` if a role may use the section.
     pub const fn is_for(self, role: Role) -> bool {
+        role.may(self.permission())
+    }
+
+    /// Returns the permission that the first screen of the section needs.
+    pub const fn permission(self) -> Permission {
         match self {
-            Self::Send | Self::Tokens => matches!(role, Role::Owner | Role::Developer),
-            Self::Team => matches!(role, Role::Owner),
+            Self::Send => Permission::SendMessages,
+            Self::Tokens => Permission::ManageTokens,
+            Self::Team => Permission::ManageTeam,
             Self::Overview
             | Self::Messages
             | Self::Contacts
             | Self::SenderIds
             | Self::Callbacks
             | Self::Requests
-            | Self::Wallet => !matches!(role, Role::Operator),
-            Self::Profile => true,
+            | Self::Wallet => Permission::ViewAccount,
+            Self::Profile => Permission::OwnProfile,
             Self::Operations
             | Self::Carriers
             | Self::Accounts
@@ -112,7 +118,7 @@ impl Section {
             | Self::Doubts
             | Self::Content
             | Self::Audit
-            | Self::Verify => matches!(role, Role::Operator),
+            | Self::Verify => Permission::Operate,
         }
     }
 

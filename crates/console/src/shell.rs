@@ -3,8 +3,9 @@
 use crate::asset::{Asset, HTMX, ICON, SCRIPT, STYLE};
 use crate::navigation::{Group, Section, groups};
 use crate::parts::Tone;
-use crate::role::Role;
+use crate::role::role_name;
 use domain::Environment;
+use domain::user::role::{Permission, Role};
 
 /// The colours that a user chose.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -100,9 +101,13 @@ pub struct Shell {
 }
 
 impl Shell {
-    /// Returns `true` if the user may change anything.
-    pub const fn may_change(&self) -> bool {
-        !matches!(self.role, Role::Viewer)
+    /// Returns `true` if the user may send messages.
+    pub(crate) const fn may_send(&self) -> bool {
+        self.role.may(Permission::SendMessages)
+    }
+
+    pub(crate) const fn role_name(&self) -> &'static str {
+        role_name(self.role)
     }
 
     pub(crate) fn groups(&self) -> Vec<Group> {

@@ -6,7 +6,7 @@ pub use period::{Measure, Period, Slot};
 
 use crate::chart::{Chart, Data, Form, Series};
 use crate::parts::{Badge, Empty, Figure, Share, Tabs, Tone};
-use crate::{Section, Shell, figures};
+use crate::{Shell, figures};
 use askama::Template;
 use askama::filters::HtmlSafe;
 use domain::Money;
@@ -145,7 +145,7 @@ impl Overview {
     }
 
     fn may_send(&self) -> bool {
-        Section::Send.is_for(self.shell.role)
+        self.shell.may_send()
     }
 }
 

@@ -4,7 +4,8 @@ use crate::chart::{Chart, Data, Form, Series};
 use crate::figures;
 use crate::parts::{Badge, Choice, Confirm, Empty, Field, Figure, Kind, Pager, Share, Tabs, Tone};
 use crate::screens::{Confirmation, Failure, PlainForm};
-use crate::{Notice, Role, Section, Shell, Theme, html};
+use crate::{Notice, Section, Shell, Theme, html};
+use domain::user::role::Role;
 use domain::{Environment, Money};
 
 mod lists;

@@ -1,11 +1,12 @@
 //! The overview: with a day of traffic, of a new account, and in the sandbox.
 
 use super::{NOW_MS, shell};
+use crate::Section;
 use crate::parts::Tone;
 use crate::screens::{
     Attention, Latest, Measure, Outcome, Overview, OverviewNumbers, Period, Slot,
 };
-use crate::{Role, Section};
+use domain::user::role::Role;
 use domain::{Environment, Money};
 
 const SHAPE: [u64; 24] = [

@@ -8,7 +8,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use console::parts::Tone;
 use console::{Notice, Section, Shell};
-use domain::user::role::{Permission, Role};
+use domain::user::role::Permission;
 use domain::user::secret::Secret;
 use domain::{AccountId, Environment};
 use engine::operators::Operations;
@@ -83,7 +83,7 @@ impl Visitor {
             section,
             account_name,
             user_name: visit.user_name.clone(),
-            role: shown(visit.role),
+            role: visit.role,
             csrf_token: visit.secret.form_token(),
             notices: self
                 .asked
@@ -157,16 +157,6 @@ impl Visitor {
     /// Returns `true` if a form has the token of this session.
     pub(super) fn is_token(&self, form: &Form) -> bool {
         self.visit.secret.is_form_token(self.asked.token(form))
-    }
-}
-
-/// Returns the role as screens show it.
-fn shown(role: Role) -> console::Role {
-    match role {
-        Role::Owner => console::Role::Owner,
-        Role::Developer => console::Role::Developer,
-        Role::Viewer => console::Role::Viewer,
-        Role::Operator => console::Role::Operator,
     }
 }
 

@@ -6,9 +6,9 @@ use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use axum::http::StatusCode;
 use axum::response::Response;
-use console::Section;
 use console::parts::{Badge, Choice, Confirm, Empty, Field, Kind, Tone};
 use console::screens::{Invitation, Member, NewLink, Team};
+use console::{Section, role_name};
 use domain::user::role::Role;
 use domain::user::{UserId, UserStatus};
 use engine::operators::{Invitation as Open, LinkText, Member as Known};
@@ -160,18 +160,9 @@ async fn screen(
 fn role_field(visitor: &Visitor, label: &str) -> Field {
     let choices = roles(visitor).iter().map(|role| Choice {
         value: role.as_str().to_owned(),
-        text: word(*role).to_owned(),
+        text: role_name(*role).to_owned(),
     });
     Field::new(Kind::Select(choices.collect()), "role", label)
-}
-
-const fn word(role: Role) -> &'static str {
-    match role {
-        Role::Owner => "Owner",
-        Role::Developer => "Developer",
-        Role::Viewer => "Viewer",
-        Role::Operator => "Operator",
-    }
 }
 
 fn member(visitor: &Visitor, known: &Known, token: &str) -> Member {
@@ -183,7 +174,7 @@ fn member(visitor: &Visitor, known: &Known, token: &str) -> Member {
         (UserStatus::Active, false) => Badge::new(Tone::Waiting, "No password yet"),
     };
     let value = if is_self {
-        word(known.role)
+        role_name(known.role)
     } else {
         known.role.as_str()
     };
@@ -212,7 +203,7 @@ fn member(visitor: &Visitor, known: &Known, token: &str) -> Member {
 fn invitation(visitor: &Visitor, open: &Open, token: &str) -> Invitation {
     Invitation {
         email: open.email.clone(),
-        role: word(open.role).to_owned(),
+        role: role_name(open.role).to_owned(),
         expires_at_ms: open.expires_at_ms,
         withdraw: Confirm {
             id: format!("withdraw-{}", open.user),
