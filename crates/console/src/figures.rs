@@ -121,10 +121,14 @@ pub fn duration(duration_ms: i64) -> String {
     }
 }
 
-/// Returns a noun with its number: `1 message`, `2 messages`.
+/// Returns a noun with its number: `1 message`, `2 messages`, `2 entries`.
 pub fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", count(number))
+    let number_text = count(number);
+    match noun.strip_suffix('y') {
+        _ if number == 1 => format!("{number_text} {noun}"),
+        Some(stem) => format!("{number_text} {stem}ies"),
+        None => format!("{number_text} {noun}s"),
+    }
 }
 
 fn grouped(digits: &str) -> String {
@@ -225,5 +229,7 @@ mod tests {
         assert_eq!(duration(250), "250 ms");
         assert_eq!(counted(1, "message"), "1 message");
         assert_eq!(counted(1200, "message"), "1,200 messages");
+        assert_eq!(counted(1, "entry"), "1 entry");
+        assert_eq!(counted(2, "entry"), "2 entries");
     }
 }

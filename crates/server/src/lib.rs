@@ -3,6 +3,7 @@
 pub mod app;
 pub mod commands;
 pub mod config;
+mod explanation;
 mod format;
 pub mod http;
 mod logs;

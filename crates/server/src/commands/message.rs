@@ -1,11 +1,10 @@
 //! `ogene message`
 
-mod words;
-
 use super::answer::{Answer, Failure, pairs, table};
 use super::context::Context;
 use super::list::{PageArgs, Row};
 use super::queries::{MessageFilters, Scope};
+use crate::explanation::{explanation, meaning};
 use crate::format::{Naira, lagos_time};
 use crate::http::{MessageItem, TimelineData};
 use clap::Subcommand;
@@ -152,7 +151,7 @@ fn shown(details: MessageDetails) -> Result<Answer, Failure> {
     let explained: Vec<(Timeline, String)> = recipients
         .into_iter()
         .map(|one| {
-            let words = words::explanation(&message, &one);
+            let words = explanation(&message, &one);
             (one, words)
         })
         .collect();
@@ -224,7 +223,7 @@ const OUTCOME_COLUMNS: [&str; 4] = ["RECIPIENTS", "DELIVERY_STATUS", "REFUNDED",
 
 fn outcome_cells(outcome: &OutcomeCount) -> [String; 4] {
     let error = outcome.error_code.as_deref();
-    let why = match (error, error.and_then(words::meaning)) {
+    let why = match (error, error.and_then(meaning)) {
         (Some(error), Some(meaning)) => format!("{error}: {meaning}"),
         (Some(error), None) => error.to_owned(),
         (None, _) => "-".to_owned(),
@@ -241,7 +240,7 @@ fn outcome_json(outcome: OutcomeCount) -> OutcomeJson {
     OutcomeJson {
         recipients: outcome.recipients,
         delivery_status: outcome.delivery_status,
-        meaning: outcome.error_code.as_deref().and_then(words::meaning),
+        meaning: outcome.error_code.as_deref().and_then(meaning),
         error_code: outcome.error_code,
         refunded: Naira(outcome.refunded),
     }

@@ -130,7 +130,7 @@ impl From<engine::Error> for Failure {
 }
 
 /// Returns a text that begins with a capital letter and ends with a full stop.
-fn sentence(text: &str) -> String {
+pub(super) fn sentence(text: &str) -> String {
     let mut signs = text.chars();
     let first: String = signs
         .next()

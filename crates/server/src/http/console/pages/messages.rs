@@ -1,18 +1,20 @@
 //! Messages: the list with its search, and a message with its recipients.
 
-use super::super::failure::Failure;
 use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
-use super::shared::{address, exported, moment, optional, queries, recipient_badge};
+use super::shared::{
+    address, exported, moment, optional, page_or_reason, pager, queries, recipient_badge,
+};
 use console::Section;
-use console::figures::{count, counted, naira, percent, time};
-use console::parts::{Badge, Choice, Empty, Field, Figure, Kind, Pager, Tabs, Tone};
+use console::figures::{count, naira, percent, time};
+use console::parts::{Badge, Choice, Empty, Field, Figure, Kind, Tabs, Tone};
 use console::screens::{self, MessageProgress, MessageRow, RecipientRow};
 use domain::schedule::MessageState;
 use domain::search::{FilterFields, StatusFilter};
-use engine::{ListPage, Message, PageFields, RecipientState};
+use engine::{Message, PageFields, RecipientState};
 
+const PATH: &str = "/console/messages";
 /// Rows of a page.
 const ROWS: &str = "50";
 /// Most characters of a text in a row.
@@ -26,10 +28,7 @@ pub(super) async fn list(visitor: Visitor) -> Answered {
         cursor: query.find("cursor"),
     };
     let found = queries(&visitor)?.messages(&filter(query), page).await;
-    let (found, error) = match found.map_err(Failure::from) {
-        Ok(found) => (found, None),
-        Err(failure) => (nothing(), Some(failure.shown()?.1)),
-    };
+    let (found, error) = page_or_reason(found)?;
     let is_filtered = FILTERS.iter().any(|name| query.find(name).is_some());
     let empty = if is_filtered {
         Empty::new(
@@ -48,10 +47,10 @@ pub(super) async fn list(visitor: Visitor) -> Answered {
         filters: filters(query),
         is_filtered,
         error,
-        pager: pager("/console/messages", query, &found, "message"),
+        pager: pager(PATH, query, &FILTERS, &found, "message"),
         rows: found.items.iter().map(row).collect(),
         empty,
-        href: "/console/messages".to_owned(),
+        href: PATH.to_owned(),
         export: Some(address(
             "/console/exports/recipients.csv",
             query,
@@ -118,29 +117,9 @@ fn filters(query: &Form) -> Vec<Field> {
     ]
 }
 
-const fn nothing<T>() -> ListPage<T> {
-    ListPage {
-        items: Vec::new(),
-        next_cursor: None,
-    }
-}
-
-/// Returns the way to further rows. It keeps the filters.
-pub(super) fn pager<T>(path: &str, query: &Form, found: &ListPage<T>, noun: &str) -> Pager {
-    let is_later = query.find("cursor").is_some();
-    Pager {
-        first: is_later.then(|| address(path, query, &FILTERS, None)),
-        next: found
-            .next_cursor
-            .as_deref()
-            .map(|cursor| address(path, query, &FILTERS, Some(cursor))),
-        note: counted(found.items.len() as u64, noun),
-    }
-}
-
 fn row(message: &Message) -> MessageRow {
     MessageRow {
-        href: format!("/console/messages/{}", message.id),
+        href: format!("{PATH}/{}", message.id),
         at_ms: message.created_at_ms,
         sender: message.sender.clone(),
         text: match &message.body {
@@ -196,11 +175,11 @@ pub(super) async fn message(visitor: Visitor) -> Answered {
         cursor: query.find("cursor"),
     };
     let found = queries.recipients(id, &fields, page).await?;
-    let path = format!("/console/messages/{}", message.id);
+    let path = format!("{PATH}/{}", message.id);
     let title = format!("Message from {}", message.sender);
     let screen = screens::Message {
         shell: visitor.shell(&title, Section::Messages),
-        back: "/console/messages".to_owned(),
+        back: PATH.to_owned(),
         changes: Vec::new(),
         progress,
         no_text: no_text(&message).to_owned(),
@@ -212,22 +191,10 @@ pub(super) async fn message(visitor: Visitor) -> Answered {
             .map(|one| recipient_row(&path, one))
             .collect(),
         empty: Empty::new("No recipient", "No recipient has this status."),
-        pager: recipients_pager(&path, query, &found),
+        pager: pager(&path, query, &["status"], &found, "recipient"),
         text: message.body,
     };
     Ok(visitor.answer(&screen))
-}
-
-fn recipients_pager(path: &str, query: &Form, found: &ListPage<RecipientState>) -> Pager {
-    let address = |cursor| address(path, query, &["status"], cursor);
-    Pager {
-        first: query.find("cursor").map(|_| address(None)),
-        next: found
-            .next_cursor
-            .as_deref()
-            .map(|cursor| address(Some(cursor))),
-        note: counted(found.items.len() as u64, "recipient"),
-    }
 }
 
 fn progress(message: &Message) -> MessageProgress {
@@ -241,7 +208,7 @@ fn progress(message: &Message) -> MessageProgress {
         MessageState::Sending | MessageState::Scheduled
     );
     MessageProgress {
-        refresh: is_live.then(|| format!("/console/messages/{}?part=progress", message.id)),
+        refresh: is_live.then(|| format!("{PATH}/{}?part=progress", message.id)),
         state: badge(message.state),
         figures: vec![
             Figure::new("Recipients", count(message.recipients)),

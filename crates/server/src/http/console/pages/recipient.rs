@@ -1,8 +1,10 @@
 //! A recipient with its events.
 
+use super::super::failure::sentence;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::shared::{queries, recipient_badge};
+use crate::explanation::explanation;
 use console::Section;
 use console::figures::{naira, time};
 use console::parts::Tone;
@@ -12,30 +14,20 @@ use engine::{Event, EventKind, RecipientState};
 /// `GET /console/messages/{id}/{recipient}`.
 pub(super) async fn page(visitor: Visitor) -> Answered {
     let (id, number) = (visitor.param("id"), visitor.param("recipient"));
-    let found = queries(&visitor)?.recipient(id, number).await?;
+    let queries = queries(&visitor)?;
+    let message = queries.message(id).await?;
+    let found = queries.recipient(id, number).await?;
     let one = &found.recipient;
     let screen = screens::Recipient {
         shell: visitor.shell(&one.recipient.to_string(), Section::Messages),
         back: format!("/console/messages/{id}"),
         status: recipient_badge(one.delivery_status),
-        explanation: explanation(one),
+        explanation: sentence(&explanation(&message, &found)),
         facts: facts(one),
         text: one.body.clone(),
         events: found.events.iter().map(event).collect(),
     };
     Ok(visitor.answer(&screen))
-}
-
-fn explanation(one: &RecipientState) -> String {
-    let mut text = one
-        .error_code
-        .as_ref()
-        .map(|code| format!("The error code is {code}."))
-        .unwrap_or_default();
-    if !one.refunded.is_zero() {
-        text = format!("{text} {} was refunded.", naira(one.refunded));
-    }
-    text.trim().to_owned()
 }
 
 fn facts(one: &RecipientState) -> Vec<(String, String)> {

@@ -11,7 +11,7 @@ use console::figures::{count, counted, naira, time};
 use console::parts::{Choice, Field, Figure, Kind, Tone};
 use console::screens::{self, Confirmation, Counter};
 use domain::idempotency::{IdempotencyKey, Operation};
-use domain::{Alphabet, Environment, SendFields, SenderStatus};
+use domain::{Alphabet, Environment, Gateway, SendFields, SenderStatus};
 use engine::{Admission, Answered as Accepted, Keyed, Purpose, Quoted, SendRequest};
 use std::sync::Arc;
 
@@ -24,14 +24,6 @@ const FIELDS: [&str; 7] = [
     "send_at",
     "customer_reference",
     "callback_url",
-];
-/// Gateways with the words that a customer reads.
-const GATEWAYS: [(&str, &str); 5] = [
-    ("direct-refund", "Direct, failed ones are refunded"),
-    ("dual-backup", "Direct, then corporate if it fails"),
-    ("direct-corporate", "Corporate, for transactional texts"),
-    ("otp", "One-time passwords"),
-    ("international", "International"),
 ];
 /// Most invalid numbers that the counter names.
 const MAX_NAMED: usize = 10;
@@ -151,7 +143,8 @@ async fn form(
         .filter(|sender| sender.status == SenderStatus::Approved)
         .map(|sender| choice(&sender.name, &sender.name))
         .collect();
-    let gateways = GATEWAYS.map(|(value, text)| choice(value, text));
+    let gateways = Gateway::ALL.iter();
+    let gateways = gateways.map(|one| choice(one.as_str(), gateway_name(*one)));
     let sender_hint = if senders.is_empty() {
         "No sender ID is approved yet. Ask for one under Sender IDs."
     } else {
@@ -173,7 +166,7 @@ async fn form(
             ),
             field(Field::new(Kind::Lines(6), "body", "Text")),
             field(Field::new(
-                Kind::Select(gateways.to_vec()),
+                Kind::Select(gateways.collect()),
                 "gateway",
                 "Gateway",
             )),
@@ -187,6 +180,16 @@ async fn form(
         counter,
     };
     Ok(visitor.answer_with(status, &screen))
+}
+
+const fn gateway_name(gateway: Gateway) -> &'static str {
+    match gateway {
+        Gateway::DirectRefund => "Direct, failed ones are refunded",
+        Gateway::DirectCorporate => "Corporate, for transactional texts",
+        Gateway::Otp => "One-time passwords",
+        Gateway::DualBackup => "Direct, then corporate if it fails",
+        Gateway::International => "International",
+    }
 }
 
 fn choice(value: &str, text: &str) -> Choice {
@@ -305,11 +308,11 @@ fn notes(quoted: &Quoted) -> Vec<(Tone, String)> {
         notes.push((Tone::Warning, text));
     }
     for change in quote.changes.iter().take(MAX_CHANGES) {
-        let (from, times) = (&change.from, change.count);
+        let (from, places) = (&change.from, counted(change.count as u64, "place"));
         let text = if change.to.is_empty() {
-            format!("“{from}” is removed, {times} times.")
+            format!("“{from}” is removed in {places}.")
         } else {
-            format!("“{from}” becomes “{}”, {times} times.", change.to)
+            format!("“{from}” becomes “{}” in {places}.", change.to)
         };
         notes.push((Tone::Plain, text));
     }

@@ -7,10 +7,11 @@ use super::super::visitor::Visitor;
 use crate::http::api::exports::stream_of;
 use axum::http::header;
 use axum::response::IntoResponse;
-use console::parts::{Badge, Field, Tone};
+use console::figures::counted;
+use console::parts::{Badge, Field, Pager, Tone};
 use domain::search::StatusFilter;
 use domain::{DeliveryStatus, Environment};
-use engine::{CustomerQueries, Export};
+use engine::{CustomerQueries, Export, ListPage};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Returns a field of a filter with the value of the query.
@@ -32,6 +33,39 @@ pub(super) fn address(path: &str, query: &Form, filters: &[&str], cursor: Option
         path.to_owned()
     } else {
         format!("{path}?{}", encoded.join("&"))
+    }
+}
+
+/// Returns the way to further rows. It keeps the filters.
+pub(super) fn pager<T>(
+    path: &str,
+    query: &Form,
+    filters: &[&str],
+    found: &ListPage<T>,
+    noun: &str,
+) -> Pager {
+    let address = |cursor| address(path, query, filters, cursor);
+    let next = found.next_cursor.as_deref();
+    Pager {
+        first: query.find("cursor").map(|_| address(None)),
+        next: next.map(|cursor| address(Some(cursor))),
+        note: counted(found.items.len() as u64, noun),
+    }
+}
+
+/// Returns a page of a list, or an empty page and the reason why the filters were refused.
+pub(super) fn page_or_reason<T>(
+    found: Result<ListPage<T>, engine::Error>,
+) -> Result<(ListPage<T>, Option<String>), Failure> {
+    match found.map_err(Failure::from) {
+        Ok(found) => Ok((found, None)),
+        Err(failure) => {
+            let none = ListPage {
+                items: Vec::new(),
+                next_cursor: None,
+            };
+            Ok((none, Some(failure.shown()?.1)))
+        }
     }
 }
 

@@ -1,17 +1,16 @@
 //! The wallet: balances, and the statement.
 
-use super::super::failure::Failure;
 use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
-use super::shared::{address, exported, moment, optional, queries};
+use super::shared::{address, exported, moment, optional, page_or_reason, pager, queries};
 use console::Section;
-use console::figures::{counted, naira};
-use console::parts::{Choice, Empty, Field, Figure, Kind, Pager};
+use console::figures::naira;
+use console::parts::{Choice, Empty, Field, Figure, Kind};
 use console::screens::{self, WalletRow};
 use domain::search::{EntryKind, FilterFields};
 use domain::{Component, Money, Purse};
-use engine::{ListPage, PageFields, WalletEntry};
+use engine::{PageFields, WalletEntry};
 
 const PATH: &str = "/console/wallet";
 const FILTERS: [&str; 3] = ["since", "until", "kind"];
@@ -25,17 +24,7 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
         cursor: query.find("cursor"),
     };
     let found = queries.wallet_entries(&filter(query), page).await;
-    let (found, error) = match found.map_err(Failure::from) {
-        Ok(found) => (found, None),
-        Err(failure) => {
-            let none = ListPage {
-                items: Vec::new(),
-                next_cursor: None,
-            };
-            (none, Some(failure.shown()?.1))
-        }
-    };
-    let next = found.next_cursor.as_deref();
+    let (found, error) = page_or_reason(found)?;
     let screen = screens::Wallet {
         shell: visitor.shell("Wallet", Section::Wallet),
         balances: balances(&purse),
@@ -43,13 +32,7 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
         is_filtered: FILTERS.iter().any(|name| query.find(name).is_some()),
         error,
         empty: Empty::new("No entries", "A charge, refund or credit appears here."),
-        pager: Pager {
-            first: query
-                .find("cursor")
-                .map(|_| address(PATH, query, &FILTERS, None)),
-            next: next.map(|cursor| address(PATH, query, &FILTERS, Some(cursor))),
-            note: counted(found.items.len() as u64, "entry"),
-        },
+        pager: pager(PATH, query, &FILTERS, &found, "entry"),
         rows: found.items.iter().map(row).collect(),
         export: address("/console/exports/wallet.csv", query, &FILTERS, None),
     };

@@ -1,4 +1,4 @@
-//! The explanation of a recipient's outcome, in words for an operator.
+//! The explanation of a recipient's outcome, in words for operators and customers.
 
 use crate::format::lagos_time;
 use domain::schedule::MessageState;
@@ -55,7 +55,7 @@ const MEANINGS: [(&str, &str); 18] = [
 ];
 
 /// Returns the meaning of an error code, if it is one of SMPP or our own.
-pub(super) fn meaning(error: &str) -> Option<&'static str> {
+pub(crate) fn meaning(error: &str) -> Option<&'static str> {
     // A status is stored by its name, or as a number if it has none.
     let name = error
         .split(' ')
@@ -75,7 +75,7 @@ fn explained(error: &str) -> String {
 }
 
 /// Returns what happened to a recipient, and why, without a full stop.
-pub(super) fn explanation(message: &Message, found: &Timeline) -> String {
+pub(crate) fn explanation(message: &Message, found: &Timeline) -> String {
     let mut clauses = vec![outcome(message, found)];
     clauses.extend(money(found));
     clauses.extend(callback(&found.events));
