@@ -336,6 +336,17 @@ impl Rulebook {
         }
     }
 
+    /// Returns the quiet hours of one leg of a message over `gateway`. The sandbox has none.
+    pub fn quiet_hours(
+        &self,
+        gateway: Gateway,
+        leg: Leg,
+        environment: Environment,
+    ) -> Option<QuietHours> {
+        let quiet = self.leg(gateway, leg)?.quiet_hours;
+        quiet.filter(|_| environment == Environment::Live)
+    }
+
     /// Returns the price of a page over `gateway` to `network` for accounts without a price of
     /// their own. It is the higher one of a gateway with two legs.
     pub fn list_price(&self, gateway: Gateway, network: Option<u8>) -> Option<Price> {
@@ -369,8 +380,7 @@ impl Rulebook {
         let rules = self.gateway(gateway);
         let timeout_ms = rules.map_or(longest_ms, |rules| rules.receipt_timeout_ms);
         let ended_ms = now_ms - timeout_ms;
-        let first = self.leg(gateway, Leg::First);
-        let quiet = first.and_then(|first| first.quiet_hours);
+        let quiet = self.quiet_hours(gateway, Leg::First, Environment::Live);
         quiet.map_or(ended_ms, |quiet| quiet.allowed_before(ended_ms))
     }
 

@@ -38,6 +38,11 @@ pub fn parse_send_at(text: Option<&str>) -> Result<Option<i64>, Refusal> {
     at_ms.map_err(|_| send_at_refused("is not a time"))
 }
 
+/// Parses the `send_at` of a reschedule, which must have one.
+pub fn parse_new_send_at(text: Option<&str>) -> Result<i64, Refusal> {
+    parse_send_at(text)?.ok_or_else(|| send_at_refused("is missing"))
+}
+
 /// Checks a `send_at` against the clock. Returns `None` if it means now, which includes up to a
 /// minute in the past.
 pub fn check_send_at(at_ms: i64, now_ms: i64) -> Result<Option<i64>, Refusal> {

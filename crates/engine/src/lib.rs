@@ -48,8 +48,8 @@ pub use engine::{
 pub use engine::{changes as message_changes, otp, sender_ids};
 pub use error::{Error, StartError};
 pub use queries::{
-    Event, EventKind, ListPage, Message, RecipientState, Timeline, Usage, UsageOverview,
-    WalletEntry,
+    Event, EventKind, ListPage, Message, PauseChange, RecipientState, Timeline, Usage,
+    UsageOverview, WalletEntry,
 };
 pub use sessions::{
     Client, LinkFields, OpenLink, SecondFactor, SessionError, Sessions, SignedIn, Visit, session_id,

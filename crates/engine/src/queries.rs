@@ -12,7 +12,7 @@ pub(crate) mod usage;
 pub(crate) mod wallet;
 
 pub use events::{Event, EventKind};
-pub use messages::Message;
+pub use messages::{Message, PauseChange};
 pub use recipients::{RecipientState, Timeline};
 pub use scope::ListPage;
 pub use usage::{Usage, UsageOverview};

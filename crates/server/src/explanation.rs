@@ -206,6 +206,7 @@ mod tests {
             account: AccountId(7),
             created_at_ms: AT,
             scheduled_for_ms: Some(AT + 3_600_000),
+            pauses: Vec::new(),
             state,
             sender: "AdaStores".to_owned(),
             gateway: Gateway::DirectRefund,

@@ -128,6 +128,12 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
         .route(&at("/messages"), get(messages::messages))
         .route(&at("/messages/{message_id}"), get(messages::message))
         .route(&at("/messages/{message_id}/cancel"), post(messages::cancel))
+        .route(&at("/messages/{message_id}/pause"), post(messages::pause))
+        .route(&at("/messages/{message_id}/resume"), post(messages::resume))
+        .route(
+            &at("/messages/{message_id}/reschedule"),
+            post(messages::reschedule),
+        )
         .route(
             &at("/messages/{message_id}/recipients"),
             get(messages::recipients),

@@ -28,6 +28,7 @@ mod contract {
     mod otps;
     mod outbox;
     mod pages;
+    mod pausing;
     mod personalised;
     mod plans;
     mod prefixes;

@@ -115,9 +115,9 @@ impl Plan {
     /// Returns the due time of a draft that is accepted now, after any quiet hours. Returns `None`
     /// if the draft is due at once.
     pub(crate) fn scheduled_for(&self, draft: &Draft, now_ms: i64) -> Option<i64> {
-        let quiet = self.rules.leg(draft.gateway, Leg::First);
-        let quiet = quiet.and_then(|rules| rules.quiet_hours);
-        let quiet = quiet.filter(|_| draft.environment == Environment::Live);
+        let quiet = self
+            .rules
+            .quiet_hours(draft.gateway, Leg::First, draft.environment);
         domain::schedule::due(now_ms, draft.due_at_ms, quiet).scheduled_for_ms
     }
 
@@ -129,14 +129,8 @@ impl Plan {
         environment: Environment,
         now_ms: i64,
     ) -> i64 {
-        let quiet = self
-            .rules
-            .leg(gateway, leg)
-            .and_then(|rules| rules.quiet_hours);
-        match (quiet, environment) {
-            (Some(quiet), Environment::Live) => quiet.due(now_ms),
-            (None, _) | (_, Environment::Sandbox) => now_ms,
-        }
+        let quiet = self.rules.quiet_hours(gateway, leg, environment);
+        quiet.map_or(now_ms, |quiet| quiet.due(now_ms))
     }
 
     /// Returns the end of the quiet hours that end next, if any are in effect.

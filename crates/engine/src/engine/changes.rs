@@ -2,35 +2,23 @@
 
 use super::admission::Admission;
 use super::keyed_change::{Changed, Claimed, KeyedAnswer, changed};
-use crate::changes;
+use crate::changes::{Effect, MessageChange};
 use crate::context::Context;
+use crate::context::live::Live;
 use crate::error::{Error, within};
+use crate::queries::Message;
+use domain::Refusal;
 use domain::idempotency::{self, Operation};
-use domain::schedule::MessageState;
-use domain::{MessageId, Money, Refusal};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{KeyedChange, MessageKey, Requested, StopKind};
+use store::MessageKey;
+
+pub use crate::changes::{Cancelled, MessageRequest};
 
 /// Longest wait of a request for its change.
 const CHANGE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Seconds after which a change that is under way may be repeated.
 const RETRY_AFTER_S: u64 = 5;
-
-/// A cancelled message.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Cancelled {
-    /// The message.
-    pub message_id: MessageId,
-    /// Its state.
-    pub state: MessageState,
-    /// The number of cancelled recipients.
-    pub cancelled: i64,
-    /// The number of other recipients.
-    pub not_cancelled: i64,
-    /// The charges of the cancelled recipients.
-    pub refunded: Money,
-}
 
 /// Cancels a message: the recipients that no carrier has end and are refunded.
 pub async fn cancel(
@@ -46,37 +34,72 @@ pub async fn cancel(
         Changed::Replay(answer) => return Ok(Changed::Replay(answer)),
     };
     let context = Arc::clone(admission.context());
-    let cancelled = finished(cancel_message(context, message)).await?;
-    match &claimed.keyed {
-        Some(keyed) => keep_answer(admission, keyed, cancelled).await,
-        None => Ok(Changed::First(cancelled)),
+    let cancelled = finished(async move {
+        let (live, apply) = (context.live.load_full(), effects_on(&context));
+        let change = change_of(&context, &live, message, &apply);
+        change.cancel().await
+    });
+    answer(admission, &claimed, cancelled.await?).await
+}
+
+/// Pauses, resumes or reschedules a message. Returns the message after it.
+pub async fn change(
+    admission: &Admission,
+    message_id: &str,
+    request: MessageRequest,
+    keyed: Option<KeyedAnswer<Message>>,
+) -> Result<Changed<Message>, Error> {
+    let (operation, send_at_ms) = match request {
+        MessageRequest::Pause => (Operation::Pause, None),
+        MessageRequest::Resume => (Operation::Resume, None),
+        MessageRequest::Reschedule { send_at_ms } => (Operation::Reschedule, Some(send_at_ms)),
+    };
+    let message = message_key(admission, message_id)?;
+    let id = message.message.to_string();
+    let meaning = idempotency::of_change(operation, &id, send_at_ms);
+    let shown = |message: &Message| (message.clone(), Some(message.id));
+    let claimed = match Claimed::begin(admission, keyed, meaning, shown).await? {
+        Changed::First(claimed) => claimed,
+        Changed::Replay(answer) => return Ok(Changed::Replay(answer)),
+    };
+    let context = Arc::clone(admission.context());
+    let made = finished(async move {
+        let (live, apply) = (context.live.load_full(), effects_on(&context));
+        let change = change_of(&context, &live, message, &apply);
+        change.make(request).await
+    });
+    made.await?;
+    let after = admission.queries().message(&id).await?;
+    answer(admission, &claimed, after).await
+}
+
+/// Returns the function that applies the effects of a change on this node.
+fn effects_on(context: &Arc<Context>) -> impl Fn(Effect) + Send + Sync + use<> {
+    let context = Arc::clone(context);
+    move |effect| match effect {
+        Effect::Stops => context.stops_changed(),
+        Effect::Settled(settled) => context.settled(settled),
+        Effect::Released => {
+            let live = context.live();
+            live.carriers.iter().for_each(|one| context.arrived(one));
+        }
     }
 }
 
-async fn cancel_message(context: Arc<Context>, key: MessageKey) -> Result<Cancelled, Error> {
-    let now_ms = || context.clock.now_ms();
-    let changes = context.store.changes();
-    let requested = changes.request(key, StopKind::Cancel, now_ms()).await?;
-    let requested = requested.ok_or(Refusal::UnknownMessage)??;
-    if let Requested::Stopping(stop) = requested {
-        context.stops_changed();
-        let settled = |settled| context.settled(settled);
-        let is_complete = changes::complete(&context.store, &stop, now_ms, settled).await?;
-        context.stops_changed();
-        if !is_complete {
-            return Err(under_way());
-        }
+fn change_of<'a>(
+    context: &'a Context,
+    live: &'a Live,
+    key: MessageKey,
+    apply: &'a (dyn Fn(Effect) + Send + Sync),
+) -> MessageChange<'a> {
+    MessageChange {
+        store: &context.store,
+        rules: &live.plan.rules,
+        clock: &context.clock,
+        key,
+        by: None,
+        apply,
     }
-    let after = changes.changed(key).await?;
-    let after = after.ok_or(Refusal::UnknownMessage)?;
-    let progress = after.progress;
-    Ok(Cancelled {
-        message_id: key.message,
-        state: progress.state(now_ms()),
-        cancelled: progress.cancelled,
-        not_cancelled: progress.recipients - progress.cancelled,
-        refunded: after.refunded,
-    })
 }
 
 /// Returns the result of a change that goes on when its client has hung up.
@@ -86,16 +109,12 @@ async fn finished<T: Send + 'static>(
     let task = tokio::spawn(change);
     match tokio::time::timeout(CHANGE_TIMEOUT, task).await {
         Ok(Ok(result)) => result,
-        Ok(Err(_)) | Err(_) => Err(under_way()),
+        // The node completes the change later.
+        Ok(Err(_)) | Err(_) => Err(Refusal::ChangeUnderWay {
+            retry_after_s: RETRY_AFTER_S,
+        }
+        .into()),
     }
-}
-
-/// Returns the refusal of a change that is not complete. The node completes it later.
-fn under_way() -> Error {
-    Refusal::ChangeUnderWay {
-        retry_after_s: RETRY_AFTER_S,
-    }
-    .into()
 }
 
 fn message_key(admission: &Admission, message_id: &str) -> Result<MessageKey, Error> {
@@ -110,11 +129,14 @@ fn message_key(admission: &Admission, message_id: &str) -> Result<MessageKey, Er
 
 /// Stores the answer of a request with a key. A repeated change has no effect, so the answer may be
 /// stored after it.
-async fn keep_answer<T>(
+async fn answer<T: 'static>(
     admission: &Admission,
-    keyed: &KeyedChange<T>,
+    claimed: &Claimed<T>,
     change: T,
 ) -> Result<Changed<T>, Error> {
+    let Some(keyed) = &claimed.keyed else {
+        return Ok(Changed::First(change));
+    };
     let context = admission.context();
     let messages = context.store.messages();
     let kept = messages.keep_answer(

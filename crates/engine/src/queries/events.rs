@@ -23,6 +23,10 @@ pub enum EventKind {
         /// The due time, Unix milliseconds.
         for_ms: i64,
     },
+    /// The recipient waits, because its message was paused.
+    Paused,
+    /// The message was resumed.
+    Resumed,
     /// A carrier accepted the message.
     Submitted {
         /// The last carrier.
@@ -81,6 +85,7 @@ pub(super) fn recipient_events(
         at_ms: accepted_at_ms,
         kind: EventKind::Scheduled { for_ms },
     }));
+    events.extend(pause_events(message, delivery));
     if let Some(delivery) = delivery {
         events.extend(delivery_events(delivery, accepted_at_ms));
     }
@@ -106,6 +111,23 @@ pub(super) fn recipient_events(
         event.at_ms = latest_ms;
     }
     events
+}
+
+/// Returns the pauses and resumes before the recipient was submitted or ended.
+fn pause_events(message: &Message, delivery: Option<&DeliveryInfo>) -> Vec<Event> {
+    // Deliveries store whole seconds.
+    let until_ms = delivery.map_or(i64::MAX, |delivery| delivery.submitted_at_ms + 1_000);
+    let pauses = message.pauses.iter().filter(|one| one.at_ms < until_ms);
+    pauses
+        .map(|one| Event {
+            at_ms: one.at_ms,
+            kind: if one.is_pause {
+                EventKind::Paused
+            } else {
+                EventKind::Resumed
+            },
+        })
+        .collect()
 }
 
 fn delivery_events(delivery: &DeliveryInfo, accepted_at_ms: i64) -> Vec<Event> {

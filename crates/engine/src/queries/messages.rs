@@ -17,6 +17,28 @@ const MAX_COUNTED: usize = 2_000;
 /// Number of messages that are read from the database at a time.
 const EXAMINED_BATCH_SIZE: usize = 500;
 
+/// A pause or a resume of a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct PauseChange {
+    /// The time, Unix milliseconds.
+    pub at_ms: i64,
+    /// `true` for a pause.
+    pub is_pause: bool,
+}
+
+/// Reads the stored pauses and resumes of a message.
+fn pauses(stored: Option<&str>) -> Vec<PauseChange> {
+    let all = stored.unwrap_or_default().split(',');
+    let read = |one: &str| {
+        let (name, at_ms) = one.split_once(' ')?;
+        Some(PauseChange {
+            at_ms: at_ms.parse().ok()?,
+            is_pause: name == "paused",
+        })
+    };
+    all.filter_map(read).collect()
+}
+
 /// A message in the form of lists.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Message {
@@ -30,6 +52,8 @@ pub struct Message {
     pub scheduled_for_ms: Option<i64>,
     /// The state.
     pub state: MessageState,
+    /// The last pauses and resumes, oldest first.
+    pub pauses: Vec<PauseChange>,
     /// The sender ID.
     pub sender: String,
     /// The requested gateway.
@@ -71,6 +95,7 @@ impl Message {
                 info.id.accepted_at_ms(),
             ),
             state: state(&info, totals, now_ms),
+            pauses: pauses(info.changes.as_deref()),
             sender: info.sender,
             gateway: info.gateway,
             body: Some(info.body).filter(|body| !body.is_empty()),

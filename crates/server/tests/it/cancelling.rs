@@ -254,3 +254,27 @@ async fn a_cancel_that_lost_its_node_is_completed_by_the_next() {
     .await;
     ogene.end().await;
 }
+
+#[tokio::test]
+async fn a_cancel_that_a_node_delays_answers_the_counts_so_far() {
+    let ogene = Ogene::start().await;
+    let id = ogene.sent_id(later(MTN, "Later")).await;
+    // A node that does not answer has the batch.
+    ogene.sql("update batches set claimed_by = 77, claimed_until_ms = 9000000000000");
+    let data = cancel(&ogene, &id).await;
+    assert_eq!(
+        (&data["state"], &data["cancelled"], &data["not_cancelled"]),
+        (&json!("scheduled"), &json!(0), &json!(1))
+    );
+    ogene.sql("update batches set claimed_by = 0, claimed_until_ms = 0");
+    until("the cancel is completed", async || {
+        (ogene.statuses(&id).await == ["cancelled"]).then_some(())
+    })
+    .await;
+    let data = cancel(&ogene, &id).await;
+    assert_eq!(
+        (&data["state"], &data["cancelled"]),
+        (&json!("cancelled"), &json!(1))
+    );
+    ogene.end().await;
+}

@@ -47,6 +47,8 @@ mod otp;
 #[cfg(test)]
 mod outcomes;
 #[cfg(test)]
+mod pausing;
+#[cfg(test)]
 mod personalised;
 #[cfg(test)]
 mod quotes;

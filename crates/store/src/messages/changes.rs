@@ -10,7 +10,9 @@
 
 mod cancel;
 mod facts;
+mod release;
 mod request;
+mod resume;
 mod stops;
 mod windows;
 
@@ -19,10 +21,12 @@ pub use request::{Requested, StopKind};
 pub use stops::{Stop, StopStep};
 
 use crate::buckets::Buckets;
+use crate::operators::audit::By;
 use cancel::FinishCancel;
 use database::{Db, Result};
-use domain::{Bucket, MessageId, Refusal};
+use domain::{Bucket, MessageId, QuietHours, Refusal};
 use request::RequestStop;
+use resume::{Reschedule, Resume};
 
 /// The changes of messages.
 #[derive(Clone, Copy)]
@@ -38,6 +42,7 @@ impl MessageChanges<'_> {
         key: MessageKey,
         kind: StopKind,
         now_ms: i64,
+        by: Option<By>,
     ) -> Result<Option<std::result::Result<Requested, Refusal>>> {
         let bucket = Buckets::of(self.db).account(key.account);
         let request = RequestStop {
@@ -45,8 +50,48 @@ impl MessageChanges<'_> {
             key,
             kind,
             now_ms,
+            by,
         };
         self.db.change(request).await
+    }
+
+    /// Resumes a paused message: its clock runs again, and its batches wait for claims until the end
+    /// of the quiet hours.
+    pub async fn resume(
+        self,
+        key: MessageKey,
+        now_ms: i64,
+        quiet: Option<QuietHours>,
+        by: Option<By>,
+    ) -> Result<Option<std::result::Result<ChangedMessage, Refusal>>> {
+        let bucket = Buckets::of(self.db).account(key.account);
+        let resume = Resume {
+            bucket,
+            key,
+            now_ms,
+            quiet,
+            by,
+        };
+        self.db.change(resume).await
+    }
+
+    /// Gives a message another due time, while no carrier has any of it.
+    pub async fn reschedule(
+        self,
+        key: MessageKey,
+        due_at_ms: i64,
+        now_ms: i64,
+        by: Option<By>,
+    ) -> Result<Option<std::result::Result<ChangedMessage, Refusal>>> {
+        let bucket = Buckets::of(self.db).account(key.account);
+        let reschedule = Reschedule {
+            bucket,
+            key,
+            due_at_ms,
+            now_ms,
+            by,
+        };
+        self.db.change(reschedule).await
     }
 
     /// Returns the stops that nodes must know, at most `limit`.

@@ -46,7 +46,7 @@ fn key(message: &NewMessage) -> MessageKey {
 
 async fn request(kit: &Kit, message: &NewMessage) -> Requested {
     let changes = kit.store.changes();
-    let requested = changes.request(key(message), StopKind::Cancel, NOW);
+    let requested = changes.request(key(message), StopKind::Cancel, NOW, None);
     requested.await.unwrap().unwrap().unwrap()
 }
 
@@ -314,7 +314,10 @@ async fn a_message_of_another_account_or_environment_is_unknown(kit: &Kit) {
     ];
     for key in wrong {
         let changes = kit.store.changes();
-        let requested = changes.request(key, StopKind::Cancel, NOW).await.unwrap();
+        let requested = changes
+            .request(key, StopKind::Cancel, NOW, None)
+            .await
+            .unwrap();
         assert_eq!(requested, None);
         assert_eq!(changes.changed(key).await.unwrap(), None);
     }

@@ -1,10 +1,9 @@
 //! The end of a cancel.
 
 use super::facts::{self, Facts};
+use super::release::release;
 use super::stops::{self, MessageBatches, Stop, is_unsent};
 use super::windows;
-use crate::batches::batch::{Batch, Claimed, QueueState};
-use crate::batches::batch_rows::{insert, take};
 use crate::rows::id_bytes;
 use database::{Change, Result, Tx, query};
 use domain::schedule::Clock;
@@ -31,7 +30,7 @@ impl Change for FinishCancel {
         let Some(stop) = stop.filter(|stop| stop.cancels) else {
             return Ok(true);
         };
-        let found = MessageBatches::read(tx, self.bucket, self.message).await?;
+        let found = MessageBatches::lock(tx, self.bucket, self.message).await?;
         if found.is_in_memory() {
             return Ok(false);
         }
@@ -41,7 +40,7 @@ impl Change for FinishCancel {
         }
         let clock = self.clock(&facts, &stop);
         let moved_ms = clock.due_at_ms - facts.clock.due_at_ms;
-        release(tx, unclaimed, moved_ms).await?;
+        release(tx, unclaimed, moved_ms, 0).await?;
         tx.execute(
             query(
                 "update messages set paused_at_ms = null, cancelled_at_ms = $3,
@@ -74,27 +73,4 @@ impl FinishCancel {
         }
         facts.clock.resume(self.now_ms, None).clock
     }
-}
-
-/// Lets the batches of a paused message wait for claims again. Their times move by the length of the
-/// pause.
-pub(super) async fn release(tx: &mut Tx, paused: Vec<Claimed>, moved_ms: i64) -> Result<()> {
-    let batches = paused.into_iter().map(|one| one.batch);
-    let is_moved = |batch: &Batch| moved_ms > 0 || batch.state == QueueState::Paused;
-    let batches: Vec<Batch> = batches.filter(is_moved).collect();
-    let taken = take(tx, &batches.iter().collect::<Vec<_>>()).await?;
-    let waiting: Vec<Batch> = batches
-        .into_iter()
-        .filter(|batch| taken.contains(&batch.id))
-        .map(|batch| Batch {
-            state: match batch.state {
-                QueueState::Held => QueueState::Held,
-                _ => QueueState::Waiting,
-            },
-            due_at_ms: batch.due_at_ms.saturating_add(moved_ms),
-            expires_at_ms: batch.expires_at_ms.saturating_add(moved_ms),
-            ..batch
-        })
-        .collect();
-    insert(tx, &waiting.iter().collect::<Vec<_>>()).await
 }

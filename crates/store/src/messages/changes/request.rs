@@ -2,10 +2,12 @@
 
 use super::facts::{self, ChangedMessage, Facts, MessageKey};
 use super::stops::{self, Stop};
+use crate::operators::audit::{self, By, Entry};
 use crate::rows::id_bytes;
 use database::{Change, Result, Tx, query};
 use domain::schedule::{self, Effect};
 use domain::{Bucket, Environment, Refusal};
+use serde_json::{Value, json};
 
 /// The purpose of a stop.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -39,6 +41,7 @@ pub(super) struct RequestStop {
     pub(super) key: MessageKey,
     pub(super) kind: StopKind,
     pub(super) now_ms: i64,
+    pub(super) by: Option<By>,
 }
 
 impl Change for RequestStop {
@@ -96,12 +99,22 @@ impl RequestStop {
             requested_at_ms: self.now_ms,
         };
         stops::insert(tx, &stop).await?;
+        if let Some(by) = &self.by {
+            let object = self.key.message.to_string();
+            let before = json!({ "paused": facts.clock.paused_at_ms.is_some() });
+            let (verb, after) = match self.kind {
+                StopKind::Pause => ("message.pause", json!({ "paused": true })),
+                StopKind::Cancel => ("message.cancel", json!({ "cancelled": true })),
+            };
+            let entry = entry(by, verb, self.key, &object, (before, after));
+            audit::enter(tx, entry).await?;
+        }
         Ok(stop)
     }
 }
 
 /// Returns `true` if the account has the message in the environment.
-async fn belongs(tx: &mut Tx, bucket: Bucket, key: MessageKey) -> Result<bool> {
+pub(super) async fn belongs(tx: &mut Tx, bucket: Bucket, key: MessageKey) -> Result<bool> {
     let found: Option<i32> = tx
         .fetch_optional(
             query(
@@ -115,4 +128,22 @@ async fn belongs(tx: &mut Tx, bucket: Bucket, key: MessageKey) -> Result<bool> {
         )
         .await?;
     Ok(found.is_some())
+}
+
+/// Returns the audit entry of a change by an operator.
+pub(super) fn entry<'e>(
+    by: &'e By,
+    verb: &'static str,
+    key: MessageKey,
+    object: &'e str,
+    (before, after): (Value, Value),
+) -> Entry<'e> {
+    Entry {
+        by,
+        verb,
+        account: Some(key.account),
+        object,
+        before,
+        after,
+    }
 }

@@ -6,7 +6,7 @@ use crate::batches::end::end_unsent;
 use crate::buckets::Buckets;
 use crate::deliveries::settle::Settled;
 use crate::rows::{id_bytes, message_id};
-use database::{Change, Db, Result, Sql, Tx, query};
+use database::{Change, Db, Result, Sql, Tx, locking, query};
 use domain::{Bucket, DeliveryStatus, MessageId};
 
 /// Recipients ended in one transaction at most. A single batch always fits.
@@ -128,8 +128,20 @@ impl MessageBatches {
         Ok(Self(rows))
     }
 
+    /// Reads the batches and locks them, so that no node claims one.
+    pub(super) async fn lock(tx: &mut Tx, bucket: Bucket, message: MessageId) -> Result<Self> {
+        let sql = locking!(
+            select_batches!("where b.bucket = $1 and b.message_id = $2");
+            "for update of b"
+        );
+        let rows: Vec<BatchRow> = tx
+            .fetch_all(query(sql).bind(bucket.0).bind(id_bytes(&message)))
+            .await?;
+        Ok(Self(rows))
+    }
+
     /// Returns `true` if a node has a batch of the message.
-    fn is_claimed(&self) -> bool {
+    pub(super) fn is_claimed(&self) -> bool {
         self.0.iter().any(|row| row.claimed_by > 0)
     }
 

@@ -1,12 +1,15 @@
 //! Changes of a message: `POST` to a path below `/messages/{message_id}`.
 
+use super::item::changed_answer;
 use crate::format::Naira;
+use crate::http::extract::call::Call;
 use crate::http::extract::call::changes::ChangingMessage;
 use crate::http::respond::envelope::{Envelope, sandbox_mark};
 use axum::response::Response;
 use domain::Environment;
-use engine::message_changes::{self, Cancelled};
-use engine::{Changed, Error, KeyedAnswer};
+use domain::schedule::parse_new_send_at;
+use engine::message_changes::{self, Cancelled, MessageRequest};
+use engine::{Changed, Error, KeyedAnswer, Message};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -26,8 +29,61 @@ pub(crate) async fn cancel(changing: ChangingMessage) -> Response {
         key,
         write: Arc::new(move |cancelled: &Cancelled| codes.written(answer(cancelled))),
     });
-    match message_changes::cancel(&call.admission, &id, keyed).await {
-        Ok(Changed::First(cancelled)) => call.answer(Ok::<_, Error>(answer(&cancelled))),
+    let cancelled = message_changes::cancel(&call.admission, &id, keyed).await;
+    answered(&call, cancelled, answer)
+}
+
+/// Pauses a message.
+pub(crate) async fn pause(changing: ChangingMessage) -> Response {
+    change(changing, "Message paused.", MessageRequest::Pause).await
+}
+
+/// Resumes a message.
+pub(crate) async fn resume(changing: ChangingMessage) -> Response {
+    change(changing, "Message resumed.", MessageRequest::Resume).await
+}
+
+/// Gives a message another due time.
+pub(crate) async fn reschedule(changing: ChangingMessage) -> Response {
+    match parse_new_send_at(changing.send_at.as_deref()) {
+        Ok(send_at_ms) => {
+            let request = MessageRequest::Reschedule { send_at_ms };
+            change(changing, "Message rescheduled.", request).await
+        }
+        Err(refusal) => changing.call.refuse(refusal),
+    }
+}
+
+/// Makes a change whose answer is the message.
+async fn change(
+    changing: ChangingMessage,
+    text: &'static str,
+    request: MessageRequest,
+) -> Response {
+    let ChangingMessage {
+        call,
+        id,
+        key,
+        permit: _until_answered,
+        ..
+    } = changing;
+    let (environment, codes) = (call.environment(), call.codes().clone());
+    let answer = move |message: &Message| changed_answer(message.clone(), environment, text);
+    let keyed = key.map(|key| KeyedAnswer {
+        key,
+        write: Arc::new(move |message: &Message| codes.written(answer(message))),
+    });
+    let changed = message_changes::change(&call.admission, &id, request, keyed).await;
+    answered(&call, changed, answer)
+}
+
+fn answered<T, D: Serialize>(
+    call: &Call,
+    changed: Result<Changed<T>, Error>,
+    answer: impl Fn(&T) -> Envelope<D>,
+) -> Response {
+    match changed {
+        Ok(Changed::First(change)) => call.answer(Ok::<_, Error>(answer(&change))),
         Ok(Changed::Replay(kept)) => call.replay(kept),
         Err(error) => call.refuse(error),
     }
@@ -44,7 +100,8 @@ pub(crate) struct CancelData {
     /// Recipients that ended as `cancelled`.
     #[schema(example = 2)]
     cancelled: i64,
-    /// Recipients that a carrier had already, or that ended before.
+    /// Recipients that a carrier had already, or that ended before. While a node is slow, also recipients that are cancelled
+    /// later.
     #[schema(example = 0)]
     not_cancelled: i64,
     /// The charges of the cancelled recipients.

@@ -42,8 +42,8 @@ pub(crate) struct TimelineData {
 pub(crate) struct TimelineEvent {
     /// The time of the event.
     at: LagosTime,
-    /// `accepted`, `scheduled`, `submitted`, `refused`, `in_doubt`, `cancelled`, `settled`, `refunded` or `callback`.
-    /// Ignore others.
+    /// `accepted`, `scheduled`, `paused`, `resumed`, `submitted`, `refused`, `in_doubt`, `cancelled`, `settled`, `refunded` or
+    /// `callback`. Ignore others.
     #[schema(example = "submitted")]
     event: &'static str,
     /// The detail, which differs by event.
@@ -73,6 +73,8 @@ impl TimelineEvent {
                 let at = LagosTime { at_ms: for_ms };
                 ("scheduled", json!({ "scheduled_for": at }))
             }
+            EventKind::Paused => ("paused", json!({})),
+            EventKind::Resumed => ("resumed", json!({})),
             EventKind::Submitted { carrier, pages } => {
                 ("submitted", json!({ "carrier": carrier, "pages": pages }))
             }

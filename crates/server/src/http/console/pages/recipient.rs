@@ -54,6 +54,8 @@ fn event(event: &Event) -> TimelineEvent {
             "Scheduled",
             format!("It is due on {}.", time(*for_ms)),
         ),
+        EventKind::Paused => (Tone::Waiting, "Paused", String::new()),
+        EventKind::Resumed => (Tone::Plain, "Resumed", String::new()),
         EventKind::Submitted { carrier, pages } => {
             let noun = if *pages == 1 { "page" } else { "pages" };
             (

@@ -16,6 +16,8 @@ pub(crate) struct ChangingMessage {
     pub(crate) call: Call,
     /// The id in the path.
     pub(crate) id: String,
+    /// The new due time of a reschedule, as it was written.
+    pub(crate) send_at: Option<String>,
     pub(crate) key: Option<IdempotencyKey>,
     /// The memory of its body, held until it is answered.
     pub(crate) permit: BodyPermit,
@@ -28,14 +30,15 @@ impl FromRequest<Arc<Api>> for ChangingMessage {
         let mut entry = Entry::of(request);
         let call = entry.enter(api, Purpose::Read).await?;
         let read = async {
-            let (_, permit) = entry.send_fields(api).await?;
+            let (fields, permit) = entry.send_fields(api).await?;
             let id = id_of(entry.parts.uri.path())?;
-            Ok::<_, Refusal>((id, permit, entry.idempotency_key()?))
+            Ok::<_, Refusal>((id, fields.send_at, permit, entry.idempotency_key()?))
         };
         match read.await {
-            Ok((id, permit, key)) => Ok(Self {
+            Ok((id, send_at, permit, key)) => Ok(Self {
                 call,
                 id,
+                send_at,
                 key,
                 permit,
             }),

@@ -53,6 +53,7 @@ fn sent() -> engine::Message {
         created_at_ms: TEN_O_CLOCK_MS,
         scheduled_for_ms: None,
         state: MessageState::Completed,
+        pauses: Vec::new(),
         sender: "AdaStores".to_owned(),
         gateway: Gateway::DirectRefund,
         is_personalised: false,
@@ -96,6 +97,27 @@ pub(super) fn messages(environment: Environment) -> Response {
 /// One message.
 pub(super) fn message(environment: Environment) -> Response {
     success(MESSAGE, &messages::message_answer(sent(), environment))
+}
+
+/// One message of a campaign after a change.
+pub(crate) fn changed(
+    environment: Environment,
+    (state, scheduled_for_ms): (MessageState, Option<i64>),
+    text: &'static str,
+) -> Response {
+    let message = engine::Message {
+        state,
+        scheduled_for_ms,
+        refunded: Money::ZERO,
+        delivered: 0,
+        pending: 2,
+        failed: 0,
+        ..sent()
+    };
+    success(
+        MESSAGE,
+        &messages::changed_answer(message, environment, text),
+    )
 }
 
 /// A page of recipients.
