@@ -10,6 +10,7 @@ mod callbacks;
 mod configuration;
 mod content;
 mod error;
+mod messages;
 mod page;
 mod queries;
 mod senders;
@@ -18,6 +19,7 @@ mod users;
 mod velocity;
 mod wallets;
 
+pub use crate::changes::{Cancelled, MessageRequest};
 pub use crate::queries::recipients::OutcomeCount;
 pub use accounts::{Accounts, QueuedSettled};
 pub use actor::Actor;
@@ -26,6 +28,7 @@ pub use callbacks::{Callbacks, Replay};
 pub use configuration::Configuration;
 pub use content::{Content, Phrase};
 pub use error::OperationError;
+pub use messages::Messages;
 pub use page::{Page, PageRequest};
 pub use queries::{Export, MessageDetails, Queries, QueryScope};
 pub use senders::Senders;
@@ -114,6 +117,16 @@ impl Operations {
         Queries {
             store,
             clock,
+            rules,
+        }
+    }
+
+    /// Messages: cancel, pause, resume, reschedule. The rules have the quiet hours of gateways.
+    pub fn messages(&self, rules: Rulebook) -> Messages {
+        let Self { store, actor } = self.clone();
+        Messages {
+            store,
+            actor,
             rules,
         }
     }

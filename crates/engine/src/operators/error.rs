@@ -28,6 +28,9 @@ pub enum OperationError {
     /// The message does not exist, or has no such recipient.
     #[error("there is no such message, or it has no such recipient: see `ogene message list`")]
     NoMessage,
+    /// The message has its final state, or a carrier has it.
+    #[error("{0}")]
+    TooLate(&'static str),
     /// A query failed in the database.
     #[error("{0}")]
     Query(Arc<database::Error>),

@@ -85,19 +85,8 @@ impl Queries {
         recipient: Option<&str>,
         most_recipients: u32,
     ) -> Result<MessageDetails> {
-        let of = |environment| QueryScope {
-            account: None,
-            environment,
-        };
-        let mut environment = Environment::Live;
-        let message = match messages::find(&self.scope(of(environment)), id).await {
-            Err(Error::Refused(Refusal::UnknownMessage)) => {
-                environment = Environment::Sandbox;
-                messages::find(&self.scope(of(environment)), id).await?
-            }
-            found => found?,
-        };
-        let scope = self.scope(of(environment));
+        let (of, message) = self.find(id).await?;
+        let scope = self.scope(of);
         let outcomes = recipients::outcomes(&scope, &message).await?;
         let numbers = if let Some(number) = recipient {
             vec![number.to_owned()]
@@ -111,11 +100,30 @@ impl Queries {
             timelines.push(recipients::find(&scope, id, &number).await?);
         }
         Ok(MessageDetails {
-            environment,
+            environment: of.environment,
             message,
             outcomes,
             recipients: timelines,
         })
+    }
+
+    /// Returns a message of any account and environment, with the scope that has it.
+    pub(super) async fn find(&self, id: &str) -> Result<(QueryScope, Message)> {
+        let live = QueryScope {
+            account: None,
+            environment: Environment::Live,
+        };
+        match messages::find(&self.scope(live), id).await {
+            Err(Error::Refused(Refusal::UnknownMessage)) => {
+                let sandbox = QueryScope {
+                    environment: Environment::Sandbox,
+                    ..live
+                };
+                let found = messages::find(&self.scope(sandbox), id).await?;
+                Ok((sandbox, found))
+            }
+            found => Ok((live, found?)),
+        }
     }
 
     /// Returns a page of the groups of a usage report of an account.
@@ -197,6 +205,7 @@ impl From<Refusal> for OperationError {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::UnknownMessage => Self::NoMessage,
+            Refusal::TooLate(why) => Self::TooLate(why),
             other => Self::Filter(other.to_string()),
         }
     }

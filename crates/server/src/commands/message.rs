@@ -7,9 +7,10 @@ use super::queries::{MessageFilters, Scope};
 use crate::explanation::{explanation, meaning};
 use crate::format::{Naira, lagos_time};
 use crate::http::{MessageItem, TimelineData};
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 use domain::MessageId;
-use engine::operators::{MessageDetails, OutcomeCount};
+use domain::schedule::parse_new_send_at;
+use engine::operators::{MessageDetails, MessageRequest, OutcomeCount};
 use engine::{Message as Found, Timeline};
 use serde::Serialize;
 
@@ -47,17 +48,73 @@ pub(super) enum Message {
             value_parser = clap::value_parser!(u32).range(0..=1000))]
         recipients: u32,
     },
+    /// Cancel a message: end and refund the recipients that no carrier has
+    #[command(
+        after_help = "The others go on. A running server stops within a second. A repeated cancel has the same counts.\n\n\
+        Example: ogene message cancel --message-id 019a5c1e-9f00-7abc-8000-000000000001"
+    )]
+    Cancel {
+        #[command(flatten)]
+        one: One,
+    },
+    /// Pause a message: the recipients that no carrier has wait for a resume
+    #[command(
+        after_help = "The validity stands still. A running server stops within a second.\n\n\
+        Example: ogene message pause --message-id 019a5c1e-9f00-7abc-8000-000000000001"
+    )]
+    Pause {
+        #[command(flatten)]
+        one: One,
+    },
+    /// Resume a paused message: its recipients are sent
+    #[command(
+        after_help = "A message whose time came during its pause is due now, or after the quiet hours of its gateway.\n\n\
+        Example: ogene message resume --message-id 019a5c1e-9f00-7abc-8000-000000000001"
+    )]
+    Resume {
+        #[command(flatten)]
+        one: One,
+    },
+    /// Give a message another time, while no carrier has any of it
+    #[command(
+        after_help = "A time is RFC 3339, or YYYY-MM-DD HH:MM:SS in Africa/Lagos. A paused message stays paused.\n\n\
+        Example: ogene message reschedule --message-id 019a5c1e-9f00-7abc-8000-000000000001 --send-at \"2027-01-31 18:00:00\""
+    )]
+    Reschedule {
+        #[command(flatten)]
+        one: One,
+        /// The new time, at most 90 days ahead
+        #[arg(long, value_name = "TIME")]
+        send_at: String,
+    },
+}
+
+/// The message that a command changes.
+#[derive(Args)]
+pub(super) struct One {
+    /// The `message_id` that the send answered
+    #[arg(long, value_name = "ID")]
+    message_id: MessageId,
 }
 
 impl Message {
     pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
-        let queries = context.queries().await?;
         match self {
+            Self::Cancel { one } => cancelled(context, one.message_id).await,
+            Self::Pause { one } => changed(context, one.message_id, MessageRequest::Pause).await,
+            Self::Resume { one } => changed(context, one.message_id, MessageRequest::Resume).await,
+            Self::Reschedule { one, send_at } => {
+                let send_at_ms = parse_new_send_at(Some(&send_at));
+                let send_at_ms = send_at_ms.map_err(|fault| Failure::usage(fault.to_string()))?;
+                let request = MessageRequest::Reschedule { send_at_ms };
+                changed(context, one.message_id, request).await
+            }
             Self::List {
                 scope,
                 filters,
                 page,
             } => {
+                let queries = context.queries().await?;
                 let (scope, fields) = (scope.of(), filters.fields());
                 let read = async |request| queries.messages(scope, &fields, &request).await;
                 page.print(context, COLUMNS, read, row).await
@@ -67,6 +124,7 @@ impl Message {
                 recipient,
                 recipients,
             } => {
+                let queries = context.queries().await?;
                 let id = message_id.to_string();
                 let details = queries.message(&id, recipient.as_deref(), recipients);
                 shown(details.await?)
@@ -75,12 +133,70 @@ impl Message {
     }
 }
 
+/// The counts of a cancel.
+#[derive(Serialize)]
+struct CancelledJson {
+    message_id: String,
+    state: &'static str,
+    cancelled: i64,
+    not_cancelled: i64,
+    refunded: Naira,
+    is_complete: bool,
+}
+
+async fn cancelled(context: &Context, id: MessageId) -> Result<Answer, Failure> {
+    let rules = context.config()?.settings().rules;
+    let messages = context.open().await?.messages(rules);
+    let cancelled = messages.cancel(&id.to_string()).await?;
+    let json = CancelledJson {
+        message_id: id.to_string(),
+        state: cancelled.state.as_str(),
+        cancelled: cancelled.cancelled,
+        not_cancelled: cancelled.not_cancelled,
+        refunded: Naira(cancelled.refunded),
+        is_complete: cancelled.is_complete,
+    };
+    let mut text = format!(
+        "{} recipients of {id} are cancelled, and {} NGN is refunded. {} are not cancelled.",
+        cancelled.cancelled, cancelled.refunded, cancelled.not_cancelled
+    );
+    if !cancelled.is_complete {
+        text.push_str(
+            " A node has some of them. The cancel goes on as soon as the node gives them back or is removed.",
+        );
+    }
+    Answer::new(text, &json)
+}
+
+async fn changed(
+    context: &Context,
+    id: MessageId,
+    request: MessageRequest,
+) -> Result<Answer, Failure> {
+    let rules = context.config()?.settings().rules;
+    let messages = context.open().await?.messages(rules);
+    let message = messages.make(&id.to_string(), request).await?;
+    let due = message.scheduled_for_ms.map(lagos_time);
+    let due = due.map_or_else(String::new, |at| format!(", scheduled for {at}"));
+    let text = format!("{id} is {}{due}.", message.state.as_str());
+    Answer::new(text, &MessageJson::new(message))
+}
+
 /// A message with its account.
 #[derive(Serialize)]
 struct MessageJson {
     user_id: String,
     #[serde(flatten)]
     message: MessageItem,
+}
+
+impl MessageJson {
+    fn new(message: Found) -> Self {
+        Self {
+            user_id: message.account.to_string(),
+            message: MessageItem::new(message),
+        }
+    }
 }
 
 const COLUMNS: [&str; 8] = [
@@ -95,10 +211,7 @@ const COLUMNS: [&str; 8] = [
 ];
 
 fn row(message: &Found) -> Result<Row<8>, Failure> {
-    let json = MessageJson {
-        user_id: message.account.to_string(),
-        message: MessageItem::new(message.clone()),
-    };
+    let json = MessageJson::new(message.clone());
     let cells = [
         message.id.to_string(),
         message.account.to_string(),

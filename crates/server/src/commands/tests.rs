@@ -135,6 +135,10 @@ fn every_command_about_messages_is_understood() {
         "ogene message show --message-id 019a5c1e-9f00-7abc-8000-000000000001",
         "ogene message show --message-id 019a5c1e-9f00-7abc-8000-000000000001 --recipient 2348031234567",
         "ogene message show --message-id 019a5c1e-9f00-7abc-8000-000000000001 --recipients 0",
+        "ogene message cancel --message-id 019a5c1e-9f00-7abc-8000-000000000001",
+        "ogene message pause --message-id 019a5c1e-9f00-7abc-8000-000000000001",
+        "ogene message resume --message-id 019a5c1e-9f00-7abc-8000-000000000001",
+        "ogene message reschedule --message-id 019a5c1e-9f00-7abc-8000-000000000001 --send-at 2027-01-31T18:00:00Z",
         "ogene export recipients --account 7 --until 2027-01-31 --output o.csv",
         "ogene export wallet --account 7 --kind refund --message-id 019a5c1e-9f00-7abc-8000-000000000001",
         "ogene usage --account 7 --by network",
@@ -196,6 +200,9 @@ fn what_cannot_be_meant_is_refused() {
         "ogene account list --limit 0",
         "ogene account list --limit 1001",
         "ogene message show --message-id 7",
+        "ogene message cancel --message-id 7",
+        "ogene message pause",
+        "ogene message reschedule --message-id 019a5c1e-9f00-7abc-8000-000000000001",
         "ogene message list --state gone",
         "ogene export wallet",
         "ogene usage --by moon",
@@ -219,7 +226,7 @@ enum Audited {
 }
 
 /// Every command. A new one is added here with its relation to the audit.
-const AUDITED: [(&str, Audited); 59] = [
+const AUDITED: [(&str, Audited); 63] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -258,6 +265,10 @@ const AUDITED: [(&str, Audited); 59] = [
     ("wallet.statement", Audited::Nothing),
     ("message.list", Audited::Nothing),
     ("message.show", Audited::Nothing),
+    ("message.cancel", Audited::Entry),
+    ("message.pause", Audited::Entry),
+    ("message.resume", Audited::Entry),
+    ("message.reschedule", Audited::Entry),
     ("export.recipients", Audited::Nothing),
     ("export.wallet", Audited::Nothing),
     ("usage", Audited::Nothing),

@@ -3,6 +3,7 @@
 use crate::customer::{Client, Customer, wait_until};
 use crate::installation::Installation;
 use crate::process::Process;
+use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -10,6 +11,7 @@ use std::fs;
 struct Site {
     ogene: Installation,
     account: String,
+    address: String,
     message: String,
     _service: Process,
 }
@@ -29,6 +31,7 @@ impl Site {
         let site = Self {
             ogene,
             account: customer.account,
+            address,
             message,
             _service: service,
         };
@@ -115,6 +118,91 @@ fn a_message_is_explained_with_its_outcomes() {
         .failure(&["message", "show", "--message-id", unknown]);
     assert_eq!(code, Some(1));
     assert!(sentence.contains("no such message"), "{sentence}");
+}
+
+fn month_ahead() -> String {
+    (Timestamp::now() + 720.hours()).to_string()
+}
+
+/// A message of the sandbox that is due in a month.
+fn scheduled(site: &Site) -> String {
+    let token = site.ogene.json(&[
+        "token",
+        "create",
+        "--account",
+        &site.account,
+        "--name",
+        "scheduled",
+    ]);
+    let token = token["token"].as_str().expect("a token").to_owned();
+    let mut client = Client::new(&site.address, &token);
+    let fields = json!({
+        "from": "AdaFoods", "to": DELIVERED, "body": "Later", "send_at": month_ahead(),
+    });
+    let sent = client.request("POST /api/sandbox/v2/sms", &fields.to_string());
+    sent.expect("an answer").message_id()
+}
+
+#[test]
+fn an_operator_pauses_resumes_reschedules_and_cancels() {
+    let site = Site::new();
+    let id = scheduled(&site);
+    let of = |verb: &'static str| ["message", verb, "--message-id", &id].map(str::to_owned);
+    let run = |verb: &'static str, more: &[&str]| {
+        let words = of(verb);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        site.ogene.json(&[&words[..], more].concat())
+    };
+    assert_eq!(run("pause", &[])["state"], "paused");
+    assert_eq!(run("pause", &[])["state"], "paused");
+    assert_eq!(run("resume", &[])["state"], "scheduled");
+    let moved = run("reschedule", &["--send-at", &month_ahead()]);
+    assert_eq!(
+        (&moved["state"], &moved["user_id"]),
+        (&json!("scheduled"), &json!(site.account))
+    );
+    let ended = run("cancel", &[]);
+    assert_eq!(
+        (&ended["state"], &ended["cancelled"], &ended["is_complete"]),
+        (&json!("cancelled"), &json!(1), &json!(true))
+    );
+    let (code, sentence) = site
+        .ogene
+        .failure(&["message", "pause", "--message-id", &id]);
+    assert_eq!(
+        (code, sentence.contains("final state")),
+        (Some(1), true),
+        "{sentence}"
+    );
+    let wrong = [
+        "message",
+        "reschedule",
+        "--message-id",
+        &id,
+        "--send-at",
+        "soon",
+    ];
+    assert_eq!(site.ogene.failure(&wrong).0, Some(2));
+    let unknown = "019a5c1e-9f00-7abc-8000-000000000001";
+    let (code, _) = site
+        .ogene
+        .failure(&["message", "cancel", "--message-id", unknown]);
+    assert_eq!(code, Some(1));
+    let audit = site.ogene.rows(&["audit", "--account", &site.account]);
+    let verbs: Vec<&str> = audit
+        .iter()
+        .filter(|entry| entry["object"] == id.as_str())
+        .map(|entry| entry["verb"].as_str().expect("a verb"))
+        .collect();
+    assert_eq!(
+        verbs,
+        [
+            "message.cancel",
+            "message.reschedule",
+            "message.resume",
+            "message.pause"
+        ]
+    );
 }
 
 #[test]
