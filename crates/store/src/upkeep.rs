@@ -7,6 +7,7 @@ pub(crate) mod marks;
 pub(crate) mod retention;
 pub(crate) mod sweep;
 pub(crate) mod verify;
+mod verify_changes;
 
 use crate::messages::duplicates::OpenWindows;
 use backup::BackupError;

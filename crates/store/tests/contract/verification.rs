@@ -1,11 +1,14 @@
 //! `verify`: it finds no fault in a sound database, and each fault in others.
 
+use domain::otp::{CodeKind, NewOtp, OtpId, OtpMessage, OtpText};
 use domain::{Environment, Gateway};
-use store::{CarrierReport, Expiry, NewMessage};
+use std::sync::Arc;
+use store::{Accepted, CarrierReport, Expiry, MessageKey, NewMessage, Requested, StopKind};
 use storekit::{
     Kit, NOW, Sending, backup_planner, delivered, keyed, report, sending, taken, twins, two_legs,
     undelivered,
 };
+use uuid::Uuid;
 
 twins!(
     a_sound_database_has_no_violations,
@@ -30,6 +33,16 @@ twins!(
     a_refund_that_is_owed_is_found,
     an_entry_that_the_audit_has_lost_is_found,
     an_answer_that_names_the_message_of_another_is_found,
+    a_kept_answer_that_is_no_success_is_found,
+    a_cancelled_recipient_without_its_whole_refund_is_found,
+    a_cancelled_recipient_that_a_carrier_has_is_found,
+    a_cancelled_recipient_of_a_message_that_goes_on_is_found,
+    a_recipient_sent_before_its_time_is_found,
+    a_paused_message_that_is_sent_or_held_by_a_node_is_found,
+    a_message_that_waits_for_no_resume_is_found,
+    a_stop_of_a_message_that_goes_on_is_found,
+    a_one_time_password_of_another_is_found,
+    a_one_time_password_with_surplus_attempts_is_found,
     a_ledger_and_an_audit_that_can_be_changed_are_found,
 );
 
@@ -489,4 +502,187 @@ async fn an_answer_that_names_the_message_of_another_is_found(kit: &Kit) {
         hex(&message)
     );
     assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn a_kept_answer_that_is_no_success_is_found(kit: &Kit) {
+    let id = kit.account(100).await;
+    kit.accept(&keyed(sending(id).message(&kit.store), "one", 1))
+        .await;
+    kit.plant("update idempotency_keys set status = 402").await;
+    let sentence =
+        format!("an idempotency key of account {id} keeps the answer of a refused request");
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+/// Accepts a message and cancels it.
+async fn cancelled(kit: &Kit) -> NewMessage {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.accept(&message).await;
+    let key = MessageKey {
+        account: message.draft.account,
+        environment: message.draft.environment,
+        message: message.id,
+    };
+    let changes = kit.store.changes();
+    let requested = changes.request(key, StopKind::Cancel, NOW, None).await;
+    let Requested::Stopping(stop) = requested.unwrap().unwrap().unwrap() else {
+        panic!("it has an effect");
+    };
+    assert_eq!(violations(kit).await, Vec::<String>::new(), "as it begins");
+    while !changes.step(&stop, NOW).await.unwrap().is_done {}
+    assert_eq!(violations(kit).await, Vec::<String>::new(), "as it goes on");
+    let finished = changes.finish_cancel(stop.bucket, stop.message, NOW);
+    assert!(finished.await.unwrap());
+    assert_eq!(violations(kit).await, Vec::<String>::new(), "as it ends");
+    message
+}
+
+async fn a_cancelled_recipient_without_its_whole_refund_is_found(kit: &Kit) {
+    let message = cancelled(kit).await;
+    let sentence = format!(
+        "a live recipient of message {} was cancelled, and is not refunded whole",
+        hex(&message)
+    );
+    let unguard = if kit.is_sqlite() {
+        "drop trigger ledger_keeps_entries"
+    } else {
+        "alter table ledger disable trigger ledger_keeps_entries"
+    };
+    kit.plant(unguard).await;
+    kit.plant("update ledger set amount = amount - 10000 where kind = 'refund'")
+        .await;
+    assert!(violations(kit).await.contains(&sentence));
+}
+
+async fn a_cancelled_recipient_that_a_carrier_has_is_found(kit: &Kit) {
+    let message = cancelled(kit).await;
+    kit.plant("update deliveries set leg = 1").await;
+    let sentence = format!(
+        "a recipient of message {} was cancelled, and a carrier has it",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn a_cancelled_recipient_of_a_message_that_goes_on_is_found(kit: &Kit) {
+    let message = cancelled(kit).await;
+    kit.plant("update messages set cancelled_at_ms = null")
+        .await;
+    let sentence = format!(
+        "a recipient of message {} was cancelled, and the message was not",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn a_recipient_sent_before_its_time_is_found(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.submit(&message).await;
+    let due = |shift_ms: i64| {
+        let at_ms = NOW + shift_ms;
+        format!("update messages set due_at_ms = {at_ms}, paused_for_ms = 60000")
+    };
+    kit.plant(&due(60_000)).await;
+    assert_eq!(violations(kit).await, Vec::<String>::new(), "a pause");
+    kit.plant(&due(600_000)).await;
+    let sentence = format!(
+        "a recipient of message {} was handed to a carrier before its time",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn a_paused_message_that_is_sent_or_held_by_a_node_is_found(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    kit.plant(&format!("update messages set paused_at_ms = {NOW}"))
+        .await;
+    let held = format!(
+        "message {} is paused, and a node has unsent recipients of it",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [held]);
+    kit.report(report(vec![taken(&claimed[0])], vec![])).await;
+    assert_eq!(violations(kit).await, Vec::<String>::new(), "sent before");
+    kit.plant("update messages set paused_at_ms = paused_at_ms - 600000")
+        .await;
+    let sent = format!(
+        "message {} is paused, and a carrier got some of it since",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sent]);
+}
+
+async fn a_message_that_waits_for_no_resume_is_found(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.accept(&message).await;
+    kit.plant("update batches set claimed_by = -2").await;
+    let sentence = format!(
+        "message {} waits for a resume and is not paused",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn a_stop_of_a_message_that_goes_on_is_found(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.accept(&message).await;
+    kit.plant("insert into stops select bucket, message_id, false, 1 from messages")
+        .await;
+    let sentence = format!(
+        "message {} is being stopped, and is not paused meanwhile",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+/// Makes a one-time password. Returns its id in hexadecimal digits.
+async fn one_time_password(kit: &Kit) -> String {
+    let id = OtpId(Uuid::from_u128(7));
+    let mut message = sending(kit.account(100).await).message(&kit.store);
+    let draft = Arc::make_mut(&mut message.draft);
+    draft.otp = Some(OtpMessage {
+        text: OtpText {
+            id,
+            kind: CodeKind::Numeric,
+            length: 6,
+        },
+        first: Some(NewOtp { max_attempts: 2 }),
+        expires_at_ms: NOW + 600_000,
+        fingerprint: draft.fingerprint,
+        number_limit: 5,
+    });
+    let accepted = kit.accept(&message).await;
+    assert!(matches!(accepted, Accepted::Yes { .. }), "{accepted:?}");
+    assert_eq!(violations(kit).await, Vec::<String>::new());
+    id.0.simple().to_string()
+}
+
+async fn a_one_time_password_of_another_is_found(kit: &Kit) {
+    let id = one_time_password(kit).await;
+    let sentence =
+        format!("the one-time password {id} belongs to another account, environment or message");
+    for planted in [
+        "update otps set sandbox = not sandbox",
+        "update otps set sandbox = not sandbox, account_id = account_id + 1600",
+        "update otps set account_id = account_id - 1600; update messages set otp_id = null",
+    ] {
+        kit.plant(planted).await;
+        let found = violations(kit).await;
+        assert!(found.contains(&sentence), "{planted}: {found:?}");
+    }
+}
+
+async fn a_one_time_password_with_surplus_attempts_is_found(kit: &Kit) {
+    let id = one_time_password(kit).await;
+    let sentence = format!(
+        "the one-time password {id} had more attempts than it may have, or has two outcomes"
+    );
+    for planted in [
+        "update otps set wrong_attempts = 3",
+        "update otps set wrong_attempts = 2, verified = true, cancelled = true",
+    ] {
+        kit.plant(planted).await;
+        assert_eq!(violations(kit).await, [sentence.as_str()], "{planted}");
+    }
 }
