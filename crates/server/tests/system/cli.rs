@@ -5,6 +5,7 @@
 
 mod audit;
 mod callbacks;
+mod codes;
 mod content;
 mod correcting;
 mod embedded;

@@ -1,5 +1,6 @@
 //! Retention: the removed rows, the kept rows, and the steps.
 
+use super::plans::all_statements;
 use domain::{DeliveryStatus, Environment};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -403,4 +404,45 @@ async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
     let named = format!("carrier_ids where carrier = '{CARRIER}'");
     assert_eq!(count(kit, &named).await, 730);
     assert!(kit.balance(id).await > naira(0));
+}
+
+/// Tables whose rows are never removed, with the reason.
+const NEVER_REMOVED: [(&str, &str); 10] = [
+    ("accounts", "ledger and audit name them"),
+    (
+        "tokens",
+        "the audit names them, and a revoked one stays known",
+    ),
+    ("sender_ids", "a suspended one stays known"),
+    ("users", "the audit names them"),
+    ("wallets", "money"),
+    ("ledger", "money"),
+    ("server_keys", "one for each purpose"),
+    (
+        "binds",
+        "one for each connection that the configuration allows",
+    ),
+    ("audit", "evidence"),
+    ("marks", "one for each sweep"),
+];
+
+#[test]
+fn the_rows_of_every_table_are_removed_or_stay_for_a_reason() {
+    let schema = include_str!("../../migrations/sqlite/0001_initial.sql");
+    let tables: Vec<&str> = schema
+        .lines()
+        .filter_map(|line| line.strip_prefix("create table "))
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert!(tables.len() > 30, "{tables:?}");
+    let statements = all_statements();
+    for table in &tables {
+        let removal = format!("delete from {table} ");
+        let is_removed = statements.iter().any(|one| one.text.contains(&removal));
+        let reason = NEVER_REMOVED.iter().find(|(kept, _)| kept == table);
+        assert_ne!(is_removed, reason.is_some(), "{table}");
+    }
+    for (table, _) in NEVER_REMOVED {
+        assert!(tables.contains(&table), "{table}");
+    }
 }
