@@ -9,6 +9,8 @@ mod backup;
 #[cfg(test)]
 mod callbacks;
 #[cfg(test)]
+mod cancel_race;
+#[cfg(test)]
 mod cancelling;
 #[cfg(test)]
 mod carriers;

@@ -123,7 +123,7 @@ fn the_cost_is_rate_by_pages_by_recipients(workload: &Workload) {
     }
 }
 
-/// I6. The charge of each unreached recipient is refunded once, and there is no other refund.
+/// I6. The charge of each unreached or cancelled recipient is refunded once, and there is no other refund.
 fn who_was_not_reached_was_refunded_once(workload: &Workload, entries: &[Value]) {
     let mut refunds: Vec<(u64, i64)> = of_kind(entries, "refund")
         .map(|entry| {
@@ -207,6 +207,7 @@ fn everybody_has_a_final_outcome(workload: &Workload, client: &mut Client) {
 
 fn outcome(sending: &Sending, number: u64) -> &'static str {
     match number % 10 {
+        _ if sending.is_cancelled() => "cancelled",
         _ if sending.is_sandbox => "delivrd",
         UNREACHED => "undeliv",
         REFUSED => "rejectd",
@@ -284,7 +285,8 @@ fn pages_go_out_once_or_once_more(workload: &Workload, stage: &Stage) {
         copies <= ended * IN_DOUBT_LIMIT,
         "{copies} copies over {ended} ended connections"
     );
-    let live = workload.sendings.iter().filter(|sending| sending.is_live());
+    let sendings = workload.sendings.iter();
+    let live = sendings.filter(|sending| sending.is_live() && !sending.is_cancelled());
     let expected: Vec<u64> = live.flat_map(|sending| sending.numbers.clone()).collect();
     let sent = |number: &u64| pages.keys().any(|(sent, _)| sent == number);
     assert!(expected.iter().all(sent), "everybody was sent to");

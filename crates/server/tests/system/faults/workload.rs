@@ -4,6 +4,7 @@
 use super::daemon::Daemon;
 use crate::customer::{Answer, Client, Customer};
 use crate::installation::Installation;
+use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::process::{Child, Stdio};
@@ -41,6 +42,8 @@ pub(crate) struct Sending {
     pub(crate) is_dear: bool,
     /// The idempotency key of all attempts, if they have one.
     key: Option<String>,
+    /// The due time of a message that is cancelled before it, by a change with a key of its own.
+    send_at: Option<String>,
     pages: i64,
     price: i64,
     /// The result of each attempt.
@@ -77,6 +80,7 @@ impl Sending {
             has_callback: true,
             is_dear: false,
             key: None,
+            send_at: None,
             pages: 1,
             price: REFUNDING,
             attempts: Vec::new(),
@@ -99,9 +103,15 @@ impl Sending {
         self.price * self.pages * i64::try_from(self.numbers.len()).expect("few")
     }
 
-    /// Returns the refund: the price of an undelivered recipient, if the gateway refunds.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.send_at.is_some()
+    }
+
+    /// Returns the refund: the price of an undelivered recipient, if the gateway refunds, or of a
+    /// cancelled one.
     pub(crate) fn refund(&self, number: u64) -> i64 {
-        let is_owed = self.price == REFUNDING && !self.is_sandbox && number % 10 != REACHED;
+        let is_unreached = number % 10 != REACHED || self.is_cancelled();
+        let is_owed = self.price == REFUNDING && !self.is_sandbox && is_unreached;
         if is_owed { self.price * self.pages } else { 0 }
     }
 
@@ -135,6 +145,9 @@ impl Sending {
         if self.has_callback {
             fields["callback_url"] = callback_url.into();
         }
+        if let Some(send_at) = &self.send_at {
+            fields["send_at"] = send_at.as_str().into();
+        }
         let (line, body) = (format!("POST {}/sms", self.base()), fields.to_string());
         let answer = match &self.key {
             Some(key) => client.keyed(&line, key, &body),
@@ -145,6 +158,23 @@ impl Sending {
             Err(_) => Attempt::Silence,
         };
         self.attempts.push(attempt);
+        if self.is_cancelled() {
+            self.cancel(client);
+        }
+    }
+
+    /// Tries to cancel the message, if it is known. A repeated cancel has the first answer.
+    fn cancel(&self, client: &mut Client) {
+        let (Some(message), Some(key)) = (&self.message, &self.key) else {
+            return;
+        };
+        let line = format!("POST {}/messages/{message}/cancel", self.base());
+        let Ok(answer) = client.keyed(&line, &format!("cancel-{key}"), "") else {
+            return;
+        };
+        // It may be unavailable, or an earlier attempt is handled.
+        let is_known = [200, 503, 409].contains(&answer.status);
+        assert!(is_known, "{}", answer.body);
     }
 
     fn understand(&mut self, answer: &Answer) -> Attempt {
@@ -241,7 +271,11 @@ impl Workload {
             pages: 2,
             ..Sending::new(4, &[REACHED; 40])
         };
-        let sendings = [sandbox, several, pages, corporate, dear];
+        let cancelled = Sending {
+            send_at: Some((Timestamp::now() + 1.hours()).to_string()),
+            ..Sending::new(SENDS, &[REACHED, UNREACHED, REFUSED])
+        };
+        let sendings = [sandbox, several, pages, corporate, dear, cancelled];
         let sendings = sendings.into_iter().chain((5..SENDS).map(single));
         let keyed = sendings.map(|sending| Sending {
             key: (sending.numbers[0] / 1_000 % 2 == 0).then(|| sending.numbers[0].to_string()),
