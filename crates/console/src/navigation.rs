@@ -1,5 +1,6 @@
 //! The sections of the console, and the navigation that a role has.
 
+use domain::Environment;
 use domain::user::role::{Permission, Role};
 
 /// A section of the console. Each has a place in the navigation or in the menu of the user.
@@ -11,6 +12,8 @@ pub enum Section {
     Send,
     /// The customer's messages.
     Messages,
+    /// The simulated phones of the sandbox.
+    Inbox,
     /// Contacts and groups.
     Contacts,
     /// The customer's sender IDs.
@@ -66,13 +69,18 @@ pub(crate) struct Group {
 
 /// Returns the navigation of a role. Sections that the role may not use are left out, and so are
 /// sections without a page.
-pub(crate) fn groups(role: Role) -> Vec<Group> {
+/// The simulated phones belong to the sandbox.
+pub(crate) fn groups(role: Role, environment: Environment) -> Vec<Group> {
     let groups: &[(&'static str, &[Section])] = match role {
         Role::Operator => &OPERATOR,
         Role::Owner | Role::Developer | Role::Viewer => &CUSTOMER,
     };
     let entries = |sections: &[Section]| {
-        let allowed = sections.iter().filter(|section| section.is_for(role));
+        let is_shown = |section: &&Section| {
+            let is_inbox = matches!(section, Section::Inbox);
+            section.is_for(role) && (!is_inbox || environment == Environment::Sandbox)
+        };
+        let allowed = sections.iter().filter(is_shown);
         allowed.map(|section| section.entry()).collect()
     };
     let groups = groups.iter().map(|(name, sections)| Group {
@@ -84,7 +92,10 @@ pub(crate) fn groups(role: Role) -> Vec<Group> {
 
 const CUSTOMER: [(&str, &[Section]); 3] = [
     ("", &[Section::Overview]),
-    ("Messaging", &[Section::Send, Section::Messages]),
+    (
+        "Messaging",
+        &[Section::Send, Section::Messages, Section::Inbox],
+    ),
     ("Account", &[Section::Wallet, Section::Team]),
 ];
 
@@ -104,6 +115,7 @@ impl Section {
             Self::Team => Permission::ManageTeam,
             Self::Overview
             | Self::Messages
+            | Self::Inbox
             | Self::Contacts
             | Self::SenderIds
             | Self::Callbacks
@@ -136,6 +148,7 @@ impl Section {
             ),
             Self::Send => ("Send", "/console/send", "M14 2 2 7l5 2 2 5zM14 2 7 9"),
             Self::Messages => ("Messages", "/console/messages", "M2 3h12v8H7l-3 3v-3H2z"),
+            Self::Inbox => ("Simulated phones", "/console/inbox", PHONE),
             Self::Contacts => (
                 "Contacts",
                 "/console/contacts",
@@ -147,11 +160,7 @@ impl Section {
                 "/console/tokens",
                 "M5.5 13.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM7.7 8.3 13.5 2.5M11 5l2 2",
             ),
-            Self::Callbacks => (
-                "Callbacks",
-                "/console/callbacks",
-                "M2 8h10M9 4.5 12.5 8 9 11.5M14 3v10",
-            ),
+            Self::Callbacks => ("Callbacks", "/console/callbacks", ARROW),
             Self::Requests => (
                 "Request log",
                 "/console/requests",
@@ -201,6 +210,10 @@ impl Section {
 
 const PEOPLE: &str = "M6 7.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM1.5 13.5c.3-2.5 2-4 4.5-4s4.2 1.5 4.5 4M10.5 2.7a2.5 2.5 0 0 1 0 4.6M12 9.8c1.5.5 2.3 1.8 2.5 3.7";
 
+const ARROW: &str = "M2 8h10M9 4.5 12.5 8 9 11.5M14 3v10";
+
+const PHONE: &str = "M4.5 1.5h7v13h-7zM7 12.5h2";
+
 const TAG: &str = "M2 2h6l6 6-6 6-6-6zM5.5 5.5h.1";
 
 #[cfg(test)]
@@ -208,7 +221,11 @@ mod tests {
     use super::*;
 
     fn paths(role: Role) -> Vec<&'static str> {
-        let groups = groups(role).into_iter();
+        paths_in(role, Environment::Sandbox)
+    }
+
+    fn paths_in(role: Role, environment: Environment) -> Vec<&'static str> {
+        let groups = groups(role, environment).into_iter();
         let entries = groups.flat_map(|group| group.entries);
         entries.map(|entry| entry.path).collect()
     }
@@ -227,6 +244,14 @@ mod tests {
         ];
         for (role, path, expected) in cases {
             assert_eq!(paths(role).contains(&path), expected, "{role:?} {path}");
+        }
+    }
+
+    #[test]
+    fn simulated_phones_are_in_the_sandbox_alone() {
+        for (environment, expected) in [(Environment::Live, false), (Environment::Sandbox, true)] {
+            let shown = paths_in(Role::Viewer, environment).contains(&"/console/inbox");
+            assert_eq!(shown, expected);
         }
     }
 

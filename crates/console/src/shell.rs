@@ -111,7 +111,7 @@ impl Shell {
     }
 
     pub(crate) fn groups(&self) -> Vec<Group> {
-        groups(self.role)
+        groups(self.role, self.environment)
     }
 
     pub(crate) const fn is_sandbox(&self) -> bool {

@@ -14,6 +14,8 @@ pub struct Message {
     pub back: String,
     /// Changes that the user may make now.
     pub changes: Vec<Confirm>,
+    /// Addresses beside the changes, by name: a retry and an export.
+    pub links: Vec<(String, String)>,
     /// The part that is brought up to date.
     pub progress: MessageProgress,
     /// The text, or `None` if each recipient has its own or it was removed.

@@ -114,6 +114,12 @@ impl CustomerQueries {
         ))
     }
 
+    /// Returns an export of the recipients of one message as CSV.
+    pub async fn export_message(&self, id: &str) -> Result<Export, Error> {
+        let export = RecipientsExport::of_message(self.message(id).await?);
+        Ok(Export::new(self.clone(), Rows::Recipients(export)))
+    }
+
     /// Returns an export of the entries of the wallet as CSV.
     pub fn export_wallet(&self, fields: &FilterFields) -> Result<Export, Refusal> {
         let filter = WalletFilter::read(fields)?;

@@ -62,6 +62,15 @@ impl RecipientsExport {
         }
     }
 
+    /// Returns an export of the recipients of one message.
+    pub(crate) fn of_message(message: Message) -> Self {
+        Self {
+            waiting: vec![message],
+            next: NextPage::End,
+            ..Self::new(MessageFilter::default())
+        }
+    }
+
     /// Returns the next rows, or `None` at the end.
     pub(crate) async fn next(&mut self, scope: &Scope<'_>) -> Result<Option<String>, Error> {
         let mut csv = String::new();

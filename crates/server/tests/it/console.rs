@@ -2,6 +2,7 @@
 
 mod forms;
 mod links;
+mod messages;
 mod overview;
 mod routes;
 mod sessions;

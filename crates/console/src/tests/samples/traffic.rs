@@ -145,6 +145,9 @@ fn message() -> Message {
         shell: shell("Message from KANOFRESH", Section::Messages),
         back: "/console/messages".to_owned(),
         changes: vec![cancel()],
+        links: [("Retry failed", "retry"), ("Export CSV", "recipients.csv")]
+            .map(|(name, last)| (name.to_owned(), format!("/console/messages/1/{last}")))
+            .to_vec(),
         progress: MessageProgress {
             refresh: Some("/console/messages/1?part=progress".to_owned()),
             state: Badge::new(Tone::Waiting, "Sending"),

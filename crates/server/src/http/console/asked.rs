@@ -10,6 +10,7 @@ use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Response};
 use console::Theme;
+use domain::Environment;
 use domain::user::secret::Secret;
 use engine::{Client, Visit};
 use std::net::IpAddr;
@@ -30,6 +31,8 @@ pub(crate) struct Asked {
     pub(crate) client: Client,
     /// The colours that the user chose.
     pub(crate) theme: Theme,
+    /// The environment that the user chose. A customer's pages show it.
+    pub(super) environment: Environment,
     /// `true` if a script replaces a part of the page by the answer.
     pub(crate) is_partial: bool,
     params: Vec<(String, String)>,
@@ -46,6 +49,10 @@ impl Asked {
         let headers = parts.headers.clone();
         let cookie = |cookie: Cookie| cookie.read(&headers, console.is_https);
         let theme = cookie(Cookie::Theme).map(Theme::parse).unwrap_or_default();
+        let environment = match cookie(Cookie::Environment) {
+            Some("sandbox") => Environment::Sandbox,
+            _ => Environment::Live,
+        };
         let form_secret = cookie(Cookie::Form).and_then(Secret::read);
         let word = |name: &str| {
             headers
@@ -58,6 +65,7 @@ impl Asked {
                 agent: word("user-agent").unwrap_or_default().to_owned(),
             },
             theme,
+            environment,
             is_partial: word(PARTIAL_HEADER) == Some("true"),
             params,
             query: Form::parse(parts.uri.query().unwrap_or_default().as_bytes()),

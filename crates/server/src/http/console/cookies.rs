@@ -1,4 +1,5 @@
-//! Cookies: the session, the secret of forms before a sign-in, a notice, and the colours.
+//! Cookies: the session, the secret of forms before a sign-in, a notice, the colours, and the
+//! environment.
 //!
 //! Over TLS a name begins with `__Host-`: a browser then takes the cookie from this host alone, for
 //! every path, over TLS. Over plain HTTP on loopback browsers refuse such names.
@@ -16,6 +17,8 @@ pub(crate) enum Cookie {
     Notice,
     /// The colours.
     Theme,
+    /// The environment that the pages of a customer show.
+    Environment,
 }
 
 impl Cookie {
@@ -29,6 +32,8 @@ impl Cookie {
             (Self::Notice, false) => "ogene-notice",
             (Self::Theme, true) => "__Host-ogene-theme",
             (Self::Theme, false) => "ogene-theme",
+            (Self::Environment, true) => "__Host-ogene-environment",
+            (Self::Environment, false) => "ogene-environment",
         }
     }
 
@@ -36,7 +41,7 @@ impl Cookie {
     /// closed. The server ends a session.
     const fn max_age_s(self) -> Option<u32> {
         match self {
-            Self::Session => None,
+            Self::Session | Self::Environment => None,
             Self::Form => Some(86_400),
             Self::Notice => Some(60),
             Self::Theme => Some(365 * 86_400),

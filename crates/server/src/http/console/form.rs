@@ -31,6 +31,12 @@ impl Form {
         Self(fields.collect())
     }
 
+    /// Returns the fields that another page fills.
+    pub(super) fn of<const N: usize>(fields: [(&str, String); N]) -> Self {
+        let owned = |(name, value): (&str, String)| (name.to_owned(), value);
+        Self(fields.into_iter().map(owned).collect())
+    }
+
     /// Reads the body of a form.
     pub(super) async fn read(
         headers: &HeaderMap,

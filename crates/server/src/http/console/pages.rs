@@ -1,7 +1,9 @@
 //! The table of all routes of the console.
 
 mod assets;
+mod inbox;
 mod links;
+mod message_changes;
 mod messages;
 mod overview;
 mod profile;
@@ -43,6 +45,7 @@ fn entry() -> Vec<Page> {
 fn own() -> Vec<Page> {
     vec![
         post("/console/theme", OwnProfile, profile::theme),
+        post("/console/environment", OwnProfile, profile::environment),
         get("/console/profile", OwnProfile, profile::page),
         post("/console/profile/name", OwnProfile, profile::set_name),
         post("/console/profile/account", OwnProfile, profile::switch),
@@ -91,6 +94,21 @@ fn customer() -> Vec<Page> {
         get("/console/", ViewAccount, overview::of_customer),
         get("/console/messages", ViewAccount, messages::list),
         get("/console/messages/{id}", ViewAccount, messages::message),
+        post(
+            "/console/messages/{id}/cancel",
+            SendMessages,
+            message_changes::cancel,
+        ),
+        get(
+            "/console/messages/{id}/retry",
+            SendMessages,
+            message_changes::retry,
+        ),
+        get(
+            "/console/messages/{id}/recipients.csv",
+            ViewAccount,
+            message_changes::export,
+        ),
         get(
             "/console/messages/{id}/{recipient}",
             ViewAccount,
@@ -101,6 +119,7 @@ fn customer() -> Vec<Page> {
             ViewAccount,
             messages::export,
         ),
+        get("/console/inbox", ViewAccount, inbox::page),
         get("/console/wallet", ViewAccount, wallet::page),
         get("/console/exports/wallet.csv", ViewAccount, wallet::export),
         get("/console/send", SendMessages, send::page),

@@ -60,8 +60,15 @@ impl Visitor {
         self.visit.account.ok_or(Failure::Forbidden)
     }
 
+    /// Returns the environment whose data the pages show. An operator sees the live one.
+    pub(crate) fn environment(&self) -> Environment {
+        match self.visit.account {
+            Some(_) => self.asked.environment,
+            None => Environment::Live,
+        }
+    }
+
     /// Returns `true` if the user has a permission, for a part of a page that not all see.
-    #[expect(dead_code, reason = "the pages that follow ask it")]
     pub(crate) fn may(&self, permission: Permission) -> bool {
         self.visit.may(permission)
     }
@@ -91,7 +98,7 @@ impl Visitor {
                 .and_then(read_notice)
                 .into_iter()
                 .collect(),
-            environment: Environment::Live,
+            environment: self.environment(),
             theme: self.asked.theme,
             now_ms: self.now_ms(),
         }

@@ -3,6 +3,7 @@
 use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
+use super::message_changes;
 use super::shared::{
     address, exported, moment, optional, page_or_reason, pager, queries, recipient_badge,
 };
@@ -180,7 +181,8 @@ pub(super) async fn message(visitor: Visitor) -> Answered {
     let screen = screens::Message {
         shell: visitor.shell(&title, Section::Messages),
         back: PATH.to_owned(),
-        changes: Vec::new(),
+        changes: message_changes::offered(&visitor, &message),
+        links: message_changes::links(&visitor, &message),
         progress,
         no_text: no_text(&message).to_owned(),
         facts: facts(&message),

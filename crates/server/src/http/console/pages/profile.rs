@@ -155,6 +155,17 @@ pub(super) async fn end_others(visitor: Visitor, _fields: Form) -> Answered {
     visitor.after(ended, PATH, "Your other sessions have ended.")
 }
 
+/// `POST /console/environment`: the pages show the sandbox, or the live messages again. The answer
+/// leads to the overview, because a message of one environment is not found in the other.
+pub(super) async fn environment(visitor: Visitor, fields: Form) -> Answered {
+    let chosen = match fields.get("environment") {
+        "sandbox" => "sandbox",
+        _ => "",
+    };
+    let response = visitor.to("/console/");
+    Ok(visitor.with_cookie(response, Cookie::Environment, chosen))
+}
+
 /// `POST /console/theme`.
 pub(super) async fn theme(visitor: Visitor, fields: Form) -> Answered {
     let theme = Theme::parse(fields.get("theme"));

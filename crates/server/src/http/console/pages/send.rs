@@ -6,12 +6,12 @@ use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::shared::moment;
 use axum::http::StatusCode;
-use console::Section;
 use console::figures::{count, counted, naira, time};
 use console::parts::{Choice, Field, Figure, Kind, Tone};
 use console::screens::{self, Confirmation, Counter};
+use console::{Notice, Section};
 use domain::idempotency::{IdempotencyKey, Operation};
-use domain::{Alphabet, Environment, Gateway, SendFields, SenderStatus};
+use domain::{Alphabet, Gateway, SendFields, SenderStatus};
 use engine::{Admission, Answered as Accepted, Keyed, Purpose, Quoted, SendRequest};
 use std::sync::Arc;
 
@@ -34,6 +34,16 @@ const MAX_CHANGES: usize = 5;
 pub(super) async fn page(visitor: Visitor) -> Answered {
     let fields = visitor.query().clone();
     form(&visitor, &fields, Counter::empty(), None).await
+}
+
+/// Shows the form with fields that another page filled, and a note on them.
+pub(super) async fn draft(visitor: &Visitor, fields: &Form, note: String) -> Answered {
+    let mut screen = form_screen(visitor, fields, Counter::empty(), None).await?;
+    screen.shell.notices.push(Notice {
+        tone: Tone::Plain,
+        text: note,
+    });
+    Ok(visitor.answer(&screen))
 }
 
 /// `POST /console/send/count`: the counter alone.
@@ -135,6 +145,16 @@ async fn form(
         Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
         None => StatusCode::OK,
     };
+    let screen = form_screen(visitor, fields, counter, error).await?;
+    Ok(visitor.answer_with(status, &screen))
+}
+
+async fn form_screen(
+    visitor: &Visitor,
+    fields: &Form,
+    counter: Counter,
+    error: Option<String>,
+) -> Result<screens::Send, Failure> {
     let admission = admit(visitor, Purpose::Read).await?;
     let senders: Vec<Choice> = admission
         .customer()
@@ -154,7 +174,7 @@ async fn form(
         let value = fields.get(&field.name).to_owned();
         field.value(value)
     };
-    let screen = screens::Send {
+    Ok(screens::Send {
         shell: visitor.shell("Send messages", Section::Send),
         error,
         fields: vec![
@@ -178,8 +198,7 @@ async fn form(
             field(Field::text("customer_reference", "Reference").optional()),
         ],
         counter,
-    };
-    Ok(visitor.answer_with(status, &screen))
+    })
 }
 
 const fn gateway_name(gateway: Gateway) -> &'static str {
@@ -202,7 +221,7 @@ fn choice(value: &str, text: &str) -> Choice {
 async fn admit(visitor: &Visitor, purpose: Purpose) -> Result<Admission, Failure> {
     let (engine, account) = (visitor.engine(), visitor.account()?);
     let admitted = engine
-        .admit_member(account, Environment::Live, purpose)
+        .admit_member(account, visitor.environment(), purpose)
         .await;
     admitted.map_err(|refused| refused.error.into())
 }

@@ -9,8 +9,8 @@ use axum::http::header;
 use axum::response::IntoResponse;
 use console::figures::counted;
 use console::parts::{Badge, Field, Pager, Tone};
+use domain::DeliveryStatus;
 use domain::search::StatusFilter;
-use domain::{DeliveryStatus, Environment};
 use engine::{CustomerQueries, Export, ListPage};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -87,7 +87,7 @@ pub(super) fn queries(visitor: &Visitor) -> Result<CustomerQueries, Failure> {
     let account = visitor.account()?;
     Ok(visitor
         .engine()
-        .customer_queries(account, Environment::Live))
+        .customer_queries(account, visitor.environment()))
 }
 
 /// Returns the time of a `datetime-local` or `date` control in the form of the interface.

@@ -6,7 +6,7 @@ use crate::http::console::visitor::Visitor;
 use console::screens::{Latest, Measure, Outcome, OverviewNumbers, Period, Slot};
 use domain::search::{FilterFields, UsageBy};
 use domain::time::lagos_time;
-use domain::{Environment, Money, OTHER_NETWORK, day_begins_at, lagos_day};
+use domain::{Money, OTHER_NETWORK, day_begins_at, lagos_day};
 use engine::{Message, PageFields, Usage};
 
 /// The number of messages in the list of the latest.
@@ -23,7 +23,7 @@ pub(super) async fn read(
     let (account, now_ms) = (visitor.account()?, visitor.now_ms());
     let queries = visitor
         .engine()
-        .customer_queries(account, Environment::Live);
+        .customer_queries(account, visitor.environment());
     let begins = begins(period, now_ms);
     let since_ms = begins.first().copied().unwrap_or(now_ms);
     let by = match period {
