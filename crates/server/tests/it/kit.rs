@@ -55,6 +55,7 @@ pub(crate) fn numbers(many: u64) -> Vec<String> {
 pub(crate) struct Setup {
     scripts: BTreeMap<String, Script>,
     settings: BTreeMap<String, String>,
+    has_customer: bool,
 }
 
 impl Setup {
@@ -64,6 +65,7 @@ impl Setup {
         let none = Self {
             scripts: BTreeMap::new(),
             settings: BTreeMap::new(),
+            has_customer: true,
         };
         let gateways = ["direct-refund", "direct-corporate", "otp", "international"];
         let with_gateways = gateways.iter().fold(none, |setup, gateway| {
@@ -90,6 +92,12 @@ impl Setup {
     pub(crate) fn without(mut self, section: &str) -> Self {
         let inside = format!("{section}.");
         self.settings.retain(|key, _| !key.starts_with(&inside));
+        self
+    }
+
+    /// Creates no customer, as on a fresh installation.
+    pub(crate) fn without_customer(mut self) -> Self {
+        self.has_customer = false;
         self
     }
 
@@ -152,7 +160,9 @@ impl Setup {
             schema,
             _directory: directory,
         };
-        ogene.shop = ogene.customer("1000.00").await;
+        if self.has_customer {
+            ogene.shop = ogene.customer("1000.00").await;
+        }
         ogene.serve().await;
         ogene
     }

@@ -1,6 +1,7 @@
 //! The table of all routes of the console.
 
 mod assets;
+mod first_steps;
 mod inbox;
 mod links;
 mod message_changes;
@@ -139,6 +140,8 @@ fn operator() -> Vec<Page> {
     vec![
         get("/operator", Operate, overview::to_operator),
         get("/operator/", Operate, overview::of_operator),
+        get("/operator/first-steps", Operate, first_steps::page),
+        post("/operator/first-steps", Operate, first_steps::create),
         get("/operator/team", Operate, team::page),
         post("/operator/team/invite", Operate, team::invite),
         post("/operator/team/{user}/role", Operate, team::set_role),

@@ -5,6 +5,7 @@ mod numbers;
 
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
+use super::first_steps;
 use console::Section;
 use console::screens::{Measure, Overview, Period, Welcome};
 use engine::operators::PageRequest;
@@ -32,8 +33,11 @@ pub(super) async fn of_customer(visitor: Visitor) -> Answered {
     Ok(visitor.answer(&Overview { shell, live }))
 }
 
-/// `GET /operator/`.
+/// `GET /operator/`. It leads to the first steps while the installation has no account.
 pub(super) async fn of_operator(visitor: Visitor) -> Answered {
+    if first_steps::are_due(&visitor).await? {
+        return Ok(visitor.to(first_steps::PATH));
+    }
     let accounts = visitor.operations().accounts();
     let newest = accounts.list(&PageRequest::default()).await?;
     let screen = Welcome {
