@@ -2,6 +2,7 @@
 
 mod first_steps;
 mod forms;
+mod hostile;
 mod links;
 mod messages;
 mod overview;
