@@ -124,7 +124,9 @@ pub fn duration(duration_ms: i64) -> String {
 /// Returns a noun with its number: `1 message`, `2 messages`, `2 entries`.
 pub fn counted(number: u64, noun: &str) -> String {
     let number_text = count(number);
-    match noun.strip_suffix('y') {
+    let stem = noun.strip_suffix('y');
+    let stem = stem.filter(|stem| !stem.ends_with(['a', 'e', 'o', 'u']));
+    match stem {
         _ if number == 1 => format!("{number_text} {noun}"),
         Some(stem) => format!("{number_text} {stem}ies"),
         None => format!("{number_text} {noun}s"),
@@ -231,5 +233,6 @@ mod tests {
         assert_eq!(counted(1200, "message"), "1,200 messages");
         assert_eq!(counted(1, "entry"), "1 entry");
         assert_eq!(counted(2, "entry"), "2 entries");
+        assert_eq!(counted(2, "day"), "2 days");
     }
 }
