@@ -42,6 +42,8 @@ pub enum Section {
     AllMessages,
     /// Recipients in doubt.
     Doubts,
+    /// Dead callbacks of all accounts.
+    DeadCallbacks,
     /// Rules of content.
     Content,
     /// The audit log.
@@ -90,12 +92,18 @@ pub(crate) fn groups(role: Role, environment: Environment) -> Vec<Group> {
     groups.filter(|group| !group.entries.is_empty()).collect()
 }
 
-const CUSTOMER: [(&str, &[Section]); 3] = [
+const CUSTOMER: [(&str, &[Section]); 4] = [
     ("", &[Section::Overview]),
     (
         "Messaging",
-        &[Section::Send, Section::Messages, Section::Inbox],
+        &[
+            Section::Send,
+            Section::Messages,
+            Section::Inbox,
+            Section::SenderIds,
+        ],
     ),
+    ("Developers", &[Section::Tokens, Section::Callbacks]),
     ("Account", &[Section::Wallet, Section::Team]),
 ];
 
@@ -111,13 +119,13 @@ impl Section {
     pub const fn permission(self) -> Permission {
         match self {
             Self::Send => Permission::SendMessages,
-            Self::Tokens => Permission::ManageTokens,
             Self::Team => Permission::ManageTeam,
             Self::Overview
             | Self::Messages
             | Self::Inbox
             | Self::Contacts
             | Self::SenderIds
+            | Self::Tokens
             | Self::Callbacks
             | Self::Requests
             | Self::Wallet => Permission::ViewAccount,
@@ -128,6 +136,7 @@ impl Section {
             | Self::Approvals
             | Self::AllMessages
             | Self::Doubts
+            | Self::DeadCallbacks
             | Self::Content
             | Self::Audit
             | Self::Verify => Permission::Operate,
@@ -161,6 +170,7 @@ impl Section {
                 "M5.5 13.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM7.7 8.3 13.5 2.5M11 5l2 2",
             ),
             Self::Callbacks => ("Callbacks", "/console/callbacks", ARROW),
+            Self::DeadCallbacks => ("Dead callbacks", "/operator/callbacks", ARROW),
             Self::Requests => (
                 "Request log",
                 "/console/requests",

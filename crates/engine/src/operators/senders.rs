@@ -5,8 +5,12 @@ use super::actor::Actor;
 use super::error::{OperationError, Result, checked};
 use super::page::{Page, PageRequest};
 use domain::search::List;
-use domain::{AccountId, SenderId, SenderStatus, sender};
-use store::{RegisteredSender, Store};
+use domain::sender_request::{SenderFields, SenderRequest};
+use domain::{AccountId, Environment, SenderId, SenderStatus, sender};
+use store::{Outcome, RegisteredSender, Store};
+
+/// Maximum number of sender IDs of the approval queue that are shown.
+const QUEUE_ROWS: u32 = 100;
 
 /// Sender IDs: register, list, change their status.
 pub struct Senders {
@@ -43,6 +47,24 @@ impl Senders {
             .ok_or_else(|| OperationError::SenderExists(name.to_owned()))
     }
 
+    /// Registers the sender ID that a user of the account requests, as the API does.
+    pub async fn request(self, id: AccountId, fields: &SenderFields) -> Result<SenderId> {
+        let request = SenderRequest::read(fields)?;
+        let place = (id, Environment::Live);
+        let senders = self.store.senders();
+        match senders
+            .request(place, request, None, self.actor.now())
+            .await?
+        {
+            Outcome::Made(sender) => Ok(sender),
+            Outcome::Refused(refusal) => Err(refusal.into()),
+            // A request without a key has no stored answer.
+            Outcome::Replay(_) => Err(OperationError::SenderExists(
+                fields.sender_id.clone().unwrap_or_default(),
+            )),
+        }
+    }
+
     /// Approves, rejects or suspends a sender ID. A rejection needs a reason.
     pub async fn set_status(
         self,
@@ -63,6 +85,11 @@ impl Senders {
         changed
             .then_some(())
             .ok_or_else(|| OperationError::NoSender(name.to_owned()))
+    }
+
+    /// Returns the sender IDs that wait for approval, the oldest first, at most 100.
+    pub async fn queue(self) -> Result<Vec<RegisteredSender>> {
+        Ok(self.store.senders().pending(QUEUE_ROWS).await?)
     }
 
     /// Returns one sender ID of an account.

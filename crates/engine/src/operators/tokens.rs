@@ -66,6 +66,15 @@ impl Tokens {
         Ok(request.page(List::Tokens, &scope, rows))
     }
 
+    /// Revokes a token of one account, for a user of that account.
+    pub async fn revoke_of(self, id: AccountId, token: &str) -> Result<()> {
+        // A token stays with its account, so the answer holds until the change.
+        match self.store.tokens().owner(token).await? {
+            Some(owner) if owner == id => self.revoke(token).await,
+            _ => Err(OperationError::NoToken(token.to_owned())),
+        }
+    }
+
     /// Revokes a token. A running server refuses it within a second.
     pub async fn revoke(self, token: &str) -> Result<()> {
         let revoked = self.store.tokens().revoke(token, self.actor.now()).await?;

@@ -44,6 +44,7 @@ create table sender_ids (
     primary key (account_id, sender_key)
 );
 create index sender_ids_by_account on sender_ids (account_id, created_at_ms, sender_key);
+create index sender_ids_pending on sender_ids (created_at_ms, account_id, sender_key) where status = 'pending';
 
 -- The accounts that are stopped, and the fate of their queued recipients. An account that may send has no row.
 create table holds (

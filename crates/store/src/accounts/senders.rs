@@ -230,6 +230,22 @@ impl Senders<'_> {
         row.map(SenderRow::registered).transpose()
     }
 
+    /// Returns some sender IDs of all accounts that wait for approval, the oldest first.
+    pub async fn pending(self, limit: u32) -> Result<Vec<RegisteredSender>> {
+        // The time makes the index of the pending ones a search and no scan.
+        let rows: Vec<SenderRow> = self
+            .db
+            .fetch_all(
+                query(
+                    "select * from sender_ids where status = 'pending' and created_at_ms > 0
+                     order by created_at_ms, account_id, sender_key limit $1",
+                )
+                .bind(i64::from(limit)),
+            )
+            .await?;
+        rows.into_iter().map(SenderRow::registered).collect()
+    }
+
     /// Returns some sender IDs behind one, of all accounts or of one. The newest account comes
     /// first, and for each account the sender ID that was registered last.
     pub async fn list(

@@ -194,6 +194,15 @@ impl Tokens<'_> {
         self.db.change(RevokeToken { id, by }).await
     }
 
+    /// Returns the account of a token with this id.
+    pub async fn owner(self, id: &str) -> Result<Option<AccountId>> {
+        let found: Option<i64> = self
+            .db
+            .fetch_optional(query("select account_id from tokens where token_id = $1").bind(id))
+            .await?;
+        Ok(found.map(AccountId))
+    }
+
     /// Returns the account of a token that is not revoked, the id of the token, and its terms.
     pub async fn account_of(
         self,

@@ -16,6 +16,7 @@ twins!(
     one_key_requests_once,
     a_refused_request_leaves_its_key_free,
     requests_at_once_with_one_key_are_answered_alike,
+    the_oldest_request_of_all_accounts_waits_first,
 );
 
 const LIVE: Environment = Environment::Live;
@@ -190,4 +191,20 @@ async fn requests_at_once_with_one_key_are_answered_alike(kit: &Kit) {
         }
     }
     assert_eq!(firsts, 1);
+}
+
+async fn the_oldest_request_of_all_accounts_waits_first(kit: &Kit) {
+    let (ada, bola) = (kit.account(0).await, kit.account(0).await);
+    let senders = || kit.store.senders();
+    for (place, name, at_ms) in [(ada, "Late", 2), (bola, "Early", 1), (ada, "Done", 0)] {
+        let asked = of(name, "News");
+        let requested = senders().request((place, LIVE), asked, None, by(NOW + at_ms));
+        first(requested.await.unwrap());
+    }
+    let approved = senders().set_status(ada, "Done", SenderStatus::Approved, None, by(NOW));
+    assert!(approved.await.unwrap());
+    let waiting = senders().pending(10).await.unwrap();
+    let names: Vec<_> = waiting.iter().map(|one| one.sender.name.as_str()).collect();
+    assert_eq!(names, ["Early", "Late"]);
+    assert_eq!(senders().pending(1).await.unwrap().len(), 1);
 }

@@ -1,9 +1,11 @@
 //! The table of all routes of the console.
 
 mod assets;
+mod callbacks;
 mod first_steps;
 mod inbox;
 mod links;
+mod lists;
 mod message_changes;
 mod messages;
 mod overview;
@@ -11,19 +13,25 @@ mod profile;
 mod recipient;
 mod second_factor;
 mod send;
+mod sender_ids;
 mod shared;
 mod sign_in;
 mod team;
+mod tokens;
 mod wallet;
 
 use super::page::{Page, get, get_public, post, post_half, post_public};
-use domain::user::role::Permission::{ManageTeam, Operate, OwnProfile, SendMessages, ViewAccount};
+use domain::user::role::Permission::{
+    ManageCallbacks, ManageSenders, ManageTeam, ManageTokens, Operate, OwnProfile, SendMessages,
+    ViewAccount,
+};
 
 /// Returns all routes. The router merges routes with the same path.
 pub(super) fn all() -> Vec<Page> {
     let mut all = entry();
     all.extend(own());
     all.extend(customer());
+    all.extend(developer());
     all.extend(operator());
     all
 }
@@ -132,6 +140,51 @@ fn customer() -> Vec<Page> {
         post("/console/team/{user}/role", ManageTeam, team::set_role),
         post("/console/team/{user}/remove", ManageTeam, team::remove),
         post("/console/team/{user}/withdraw", ManageTeam, team::withdraw),
+    ]
+}
+
+/// Sender IDs, tokens and callbacks of the account.
+fn developer() -> Vec<Page> {
+    vec![
+        get("/console/sender-ids", ViewAccount, sender_ids::page),
+        get("/console/sender-ids/new", ManageSenders, sender_ids::form),
+        post("/console/sender-ids", ManageSenders, sender_ids::create),
+        get("/console/tokens", ViewAccount, tokens::page),
+        get("/console/tokens/new", ManageTokens, tokens::form),
+        post("/console/tokens", ManageTokens, tokens::create),
+        post("/console/tokens/{id}/revoke", ManageTokens, tokens::revoke),
+        get("/console/callbacks", ViewAccount, callbacks::attempts),
+        get("/console/callbacks/dead", ViewAccount, callbacks::dead),
+        get(
+            "/console/callbacks/replay",
+            ManageCallbacks,
+            callbacks::replay_form,
+        ),
+        post(
+            "/console/callbacks/replay",
+            ManageCallbacks,
+            callbacks::replay,
+        ),
+        get(
+            "/console/callbacks/secrets",
+            ViewAccount,
+            callbacks::secrets,
+        ),
+        get(
+            "/console/callbacks/secrets/new",
+            ManageCallbacks,
+            callbacks::secret_form,
+        ),
+        post(
+            "/console/callbacks/secrets",
+            ManageCallbacks,
+            callbacks::create_secret,
+        ),
+        post(
+            "/console/callbacks/secrets/revoke",
+            ManageCallbacks,
+            callbacks::revoke_secret,
+        ),
     ]
 }
 

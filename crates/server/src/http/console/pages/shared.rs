@@ -10,7 +10,8 @@ use axum::response::IntoResponse;
 use console::figures::counted;
 use console::parts::{Badge, Field, Pager, Tone};
 use domain::DeliveryStatus;
-use domain::search::StatusFilter;
+use domain::search::{Cursor, StatusFilter};
+use engine::operators::Page;
 use engine::{CustomerQueries, Export, ListPage};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
@@ -36,20 +37,48 @@ pub(super) fn address(path: &str, query: &Form, filters: &[&str], cursor: Option
     }
 }
 
+/// A page of a list, of those for customers or of those for operators.
+pub(super) trait Rows {
+    /// Returns the number of rows.
+    fn count(&self) -> usize;
+
+    /// Returns the cursor of the next page.
+    fn next(&self) -> Option<&str>;
+}
+
+impl<T> Rows for ListPage<T> {
+    fn count(&self) -> usize {
+        self.items.len()
+    }
+
+    fn next(&self) -> Option<&str> {
+        self.next_cursor.as_deref()
+    }
+}
+
+impl<T> Rows for Page<T> {
+    fn count(&self) -> usize {
+        self.items.len()
+    }
+
+    fn next(&self) -> Option<&str> {
+        self.next.as_ref().map(Cursor::as_str)
+    }
+}
+
 /// Returns the way to further rows. It keeps the filters.
-pub(super) fn pager<T>(
+pub(super) fn pager(
     path: &str,
     query: &Form,
     filters: &[&str],
-    found: &ListPage<T>,
+    found: &impl Rows,
     noun: &str,
 ) -> Pager {
     let address = |cursor| address(path, query, filters, cursor);
-    let next = found.next_cursor.as_deref();
     Pager {
         first: query.find("cursor").map(|_| address(None)),
-        next: next.map(|cursor| address(Some(cursor))),
-        note: counted(found.items.len() as u64, noun),
+        next: found.next().map(|cursor| address(Some(cursor))),
+        note: counted(found.count() as u64, noun),
     }
 }
 

@@ -1,0 +1,218 @@
+//! The API tokens of the account.
+
+use super::super::failure::Failure;
+use super::super::form::Form;
+use super::super::page::Answered;
+use super::super::visitor::Visitor;
+use super::lists::{confirm, dangerous, request};
+use super::shared::pager;
+use crate::format::parse_lagos_time;
+use axum::http::StatusCode;
+use console::Section;
+use console::figures::date;
+use console::parts::{Badge, Cell, Column, Empty, Field, Kind, Table, Tone};
+use console::screens::{Form as FormScreen, Listing};
+use domain::client_address::{AddressRange, AllowList, NotRange};
+use domain::token::TokenTerms;
+use domain::user::role::Permission::ManageTokens;
+use engine::operators::{OperationError, TokenInfo};
+
+const PATH: &str = "/console/tokens";
+const NEW: &str = "/console/tokens/new";
+
+/// `GET /console/tokens`.
+pub(super) async fn page(visitor: Visitor) -> Answered {
+    let screen = listing(&visitor, None).await?;
+    Ok(visitor.answer(&screen))
+}
+
+/// `GET /console/tokens/new`.
+pub(super) async fn form(visitor: Visitor) -> Answered {
+    Ok(visitor.answer(&new_form(&visitor, &Form::default(), None, None)))
+}
+
+/// `POST /console/tokens`. The text of the token is shown once, on the page that answers.
+pub(super) async fn create(visitor: Visitor, fields: Form) -> Answered {
+    let terms = match terms(&fields) {
+        Ok(terms) => terms,
+        Err(faults) => {
+            let screen = new_form(&visitor, &fields, None, Some(faults));
+            return Ok(visitor.answer_with(StatusCode::UNPROCESSABLE_ENTITY, &screen));
+        }
+    };
+    let (tokens, account) = (visitor.operations().tokens(), visitor.account()?);
+    match tokens.create(account, fields.get("name"), terms).await {
+        Ok((info, text)) => {
+            let secret = (format!("The token “{}”", info.name), text);
+            let screen = listing(&visitor, Some(secret)).await?;
+            Ok(visitor.answer(&screen))
+        }
+        Err(error) => {
+            let (status, text) = Failure::from(error).shown()?;
+            let screen = new_form(&visitor, &fields, Some(text), None);
+            Ok(visitor.answer_with(status, &screen))
+        }
+    }
+}
+
+/// `POST /console/tokens/{id}/revoke`.
+pub(super) async fn revoke(visitor: Visitor, _fields: Form) -> Answered {
+    let (tokens, account) = (visitor.operations().tokens(), visitor.account()?);
+    let revoked = tokens.revoke_of(account, visitor.param("id")).await;
+    if matches!(revoked, Err(OperationError::NoToken(_))) {
+        return Err(Failure::NotFound);
+    }
+    visitor.after(revoked, PATH, "The token was revoked.")
+}
+
+/// The faults of the fields of a new token.
+#[derive(Default)]
+struct Faults {
+    expires: Option<String>,
+    allowed: Option<String>,
+}
+
+fn terms(fields: &Form) -> Result<TokenTerms, Faults> {
+    let mut faults = Faults::default();
+    let expires_at_ms = fields.find("expires").and_then(|text| {
+        let at_ms = parse_lagos_time(text);
+        if at_ms.is_none() {
+            faults.expires = Some("Give a day such as 2027-01-31.".to_owned());
+        }
+        at_ms
+    });
+    let ranges = fields.get("allowed").split([',', ' ', '\r', '\n', '\t']);
+    let ranges = ranges.filter(|range| !range.is_empty()).map(str::parse);
+    let ranges: Result<Vec<AddressRange>, NotRange> = ranges.collect();
+    let allowed = ranges.unwrap_or_else(|fault| {
+        faults.allowed = Some(format!("{fault}."));
+        Vec::new()
+    });
+    match faults {
+        Faults {
+            expires: None,
+            allowed: None,
+        } => Ok(TokenTerms {
+            expires_at_ms,
+            allowed: AllowList(allowed),
+        }),
+        faults => Err(faults),
+    }
+}
+
+fn new_form(
+    visitor: &Visitor,
+    fields: &Form,
+    error: Option<String>,
+    faults: Option<Faults>,
+) -> FormScreen {
+    let Faults { expires, allowed } = faults.unwrap_or_default();
+    FormScreen {
+        shell: visitor.shell("Create a token", Section::Tokens),
+        lead: "A program sends the token with each request. The token is shown once.".to_owned(),
+        fields: vec![
+            Field::text("name", "Name")
+                .hint("The program that uses it.")
+                .value(fields.get("name"))
+                .autocomplete("off"),
+            Field::new(Kind::Input("date"), "expires", "Expires")
+                .hint("The token is refused from this day on. Without a day it never expires.")
+                .optional()
+                .value(fields.get("expires"))
+                .error(expires),
+            Field::new(Kind::Lines(3), "allowed", "Allowed addresses")
+                .hint("Addresses or ranges such as 203.0.113.0/24. Without any, all are allowed.")
+                .optional()
+                .value(fields.get("allowed"))
+                .error(allowed),
+        ],
+        error,
+        href: PATH.to_owned(),
+        action: "Create token".to_owned(),
+        back: PATH.to_owned(),
+    }
+}
+
+async fn listing(visitor: &Visitor, secret: Option<(String, String)>) -> Result<Listing, Failure> {
+    let tokens = visitor.operations().tokens();
+    let page = tokens
+        .list(Some(visitor.account()?), &request(visitor))
+        .await?;
+    let may_change = visitor.may(ManageTokens);
+    let rows = page
+        .items
+        .iter()
+        .map(|token| row(visitor, token, may_change));
+    let table = Table {
+        label: "API tokens".to_owned(),
+        columns: vec![
+            Column::text("Name"),
+            Column::text("State"),
+            Column::text("Expires"),
+            Column::text("Allowed addresses").wide(),
+            Column::number("Created").wide(),
+            Column::number(""),
+        ],
+        rows: rows.collect(),
+        now_ms: visitor.now_ms(),
+    };
+    let mut empty = Empty::new("No tokens yet", "A program sends messages with a token.");
+    let mut listing = Listing::new(
+        visitor.shell("API tokens", Section::Tokens),
+        table,
+        empty.clone(),
+    );
+    if may_change {
+        let create = ("Create a token".to_owned(), NEW.to_owned());
+        empty = empty.action(create.0.clone(), create.1.clone());
+        listing.actions = vec![create];
+    }
+    listing.empty = empty;
+    listing.pager = pager(PATH, visitor.query(), &[], &page, "token");
+    listing.secret = secret;
+    Ok(listing)
+}
+
+/// Returns the state of a token.
+pub(super) fn state(token: &TokenInfo, now_ms: i64) -> Badge {
+    let ends = token.terms.expires_at_ms;
+    if token.revoked_at_ms.is_some() {
+        Badge::new(Tone::Bad, "Revoked")
+    } else if ends.is_some_and(|ends| ends <= now_ms) {
+        Badge::new(Tone::Warning, "Expired")
+    } else {
+        Badge::new(Tone::Good, "Valid")
+    }
+}
+
+/// Returns the name, state, expiry, addresses and age of a token.
+pub(super) fn cells(token: &TokenInfo, now_ms: i64) -> Vec<Cell> {
+    let expires = token.terms.expires_at_ms;
+    let allowed = token.terms.allowed.to_string().replace(',', ", ");
+    vec![
+        Cell::text(&token.name),
+        Cell::Status(state(token, now_ms)),
+        Cell::text(expires.map_or_else(|| "Never".to_owned(), date)),
+        Cell::text(if allowed.is_empty() { "All" } else { &allowed }),
+        Cell::Time(token.created_at_ms),
+    ]
+}
+
+fn row(visitor: &Visitor, token: &TokenInfo, may_change: bool) -> Vec<Cell> {
+    let mut cells = cells(token, visitor.now_ms());
+    let revoke = dangerous(confirm(
+        visitor,
+        (&format!("revoke-{}", token.id), "Revoke"),
+        (
+            &format!("Revoke the token “{}”?", token.name),
+            "Requests with it are refused within a second. It cannot be made valid again.",
+        ),
+        &format!("{PATH}/{}/revoke", token.id),
+        &[],
+    ));
+    let is_open = may_change && token.revoked_at_ms.is_none();
+    cells.push(Cell::Changes(
+        is_open.then_some(revoke).into_iter().collect(),
+    ));
+    cells
+}
