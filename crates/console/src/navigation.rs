@@ -107,7 +107,14 @@ const CUSTOMER: [(&str, &[Section]); 4] = [
     ("Account", &[Section::Wallet, Section::Team]),
 ];
 
-const OPERATOR: [(&str, &[Section]); 1] = [("", &[Section::Operations])];
+const OPERATOR: [(&str, &[Section]); 3] = [
+    ("", &[Section::Operations]),
+    (
+        "Customers",
+        &[Section::Accounts, Section::Approvals, Section::Content],
+    ),
+    ("Books", &[Section::Audit, Section::Verify]),
+];
 
 impl Section {
     /// Returns `true` if a role may use the section.

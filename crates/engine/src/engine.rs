@@ -246,6 +246,11 @@ impl Engine {
         self.stages.queries(account, environment)
     }
 
+    /// Returns the prohibited phrases of the configuration. The database has further ones.
+    pub fn configured_phrases(&self) -> domain::Prohibited {
+        self.stages.guards.configured_phrases()
+    }
+
     /// Returns `true` if sends are accepted: no shutdown has begun, and the heartbeat of this node
     /// is current.
     pub fn is_ready(&self) -> bool {

@@ -26,15 +26,15 @@ pub use actor::Actor;
 pub use audit::Audit;
 pub use callbacks::{Callbacks, Replay};
 pub use configuration::Configuration;
-pub use content::{Content, Phrase};
+pub use content::{Content, Phrase, prohibiting};
 pub use error::OperationError;
 pub use messages::Messages;
 pub use page::{Page, PageRequest};
 pub use queries::{Export, MessageDetails, Queries, QueryScope};
 pub use senders::Senders;
 pub use store::{
-    AuditEntry, CallbackSecret, Invitation, Member, Membership, PausedBlock, RegisteredSender,
-    TokenInfo, User, Verification as Checked,
+    AuditEntry, CallbackSecret, DeadOrigin, Invitation, Member, Membership, PausedBlock,
+    RegisteredSender, TokenInfo, User, Verification as Checked,
 };
 pub use tokens::Tokens;
 pub use users::{LinkText, Users};

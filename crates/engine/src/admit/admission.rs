@@ -78,6 +78,11 @@ impl Guards {
         self.content.prohibited()
     }
 
+    /// Returns the prohibited phrases of the configuration.
+    pub(crate) fn configured_phrases(&self) -> Prohibited {
+        self.content.configured()
+    }
+
     /// Returns `true` if live sends are counted.
     pub(crate) fn counts(&self) -> bool {
         self.velocity.load().is_some()

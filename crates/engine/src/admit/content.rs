@@ -28,6 +28,11 @@ impl Content {
         Arc::clone(&self.all.read())
     }
 
+    /// Returns the phrases of the configuration.
+    pub(crate) fn configured(&self) -> Prohibited {
+        self.configured.read().clone()
+    }
+
     /// Reloads the phrases at each new revision, and keeps the old ones until a read succeeds. Ends
     /// when the sender of revisions is dropped.
     pub(crate) async fn follow(

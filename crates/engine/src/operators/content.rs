@@ -4,7 +4,7 @@ use super::actor::Actor;
 use super::error::{OperationError, Result, checked};
 use super::page::{Page, PageRequest};
 use domain::search::List;
-use domain::{Prohibited, phrase};
+use domain::{Prohibited, Text, phrase};
 use store::{ListRow, Store};
 
 /// Prohibited phrases: add, remove, list.
@@ -91,6 +91,15 @@ impl ListRow for Phrase {
     fn key(&self) -> Self::Key {
         (self.added_at_ms.is_some(), self.phrase.clone())
     }
+}
+
+/// Returns the first phrase that a text contains.
+pub fn prohibiting<'p>(phrases: &'p [Phrase], text: &Text) -> Option<&'p Phrase> {
+    let is_in = |phrase: &&Phrase| {
+        let rule = Prohibited::new(std::slice::from_ref(&phrase.phrase));
+        rule.find(text.as_str()).is_some()
+    };
+    phrases.iter().find(is_in)
 }
 
 /// Maximum number of added phrases, since each send is compared with all of them.

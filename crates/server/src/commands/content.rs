@@ -5,8 +5,8 @@ use super::context::Context;
 use super::list::{PageArgs, Row};
 use crate::format::lagos_time;
 use clap::Subcommand;
-use domain::{Prohibited, Text};
-use engine::operators::Phrase;
+use domain::Text;
+use engine::operators::{Phrase, prohibiting};
 use serde::Serialize;
 use serde_json::json;
 
@@ -68,8 +68,7 @@ impl Content {
             }
             Self::Test { text, unicode } => {
                 let phrases = operations.content().all(&configured).await?;
-                let rules: Vec<_> = phrases.iter().map(RuleJson::from).collect();
-                tested(&text, unicode, &rules)
+                tested(&text, unicode, &phrases)
             }
         }
     }
@@ -101,20 +100,16 @@ fn place(rule: &RuleJson) -> &str {
     rule.added_at.as_deref().unwrap_or("configuration")
 }
 
-fn tested(text: &str, unicode: bool, rules: &[RuleJson]) -> Result<Answer, Failure> {
+fn tested(text: &str, unicode: bool, phrases: &[Phrase]) -> Result<Answer, Failure> {
     let Some(text) = Text::prepare(text, unicode) else {
         return Err(Failure::usage(
             "nothing is left of the text when it is made plain",
         ));
     };
-    let catches = |rule: &&RuleJson| {
-        let rule = Prohibited::new(std::slice::from_ref(&rule.phrase));
-        rule.find(text.as_str()).is_some()
-    };
-    match rules.iter().find(catches) {
+    match prohibiting(phrases, &text).map(RuleJson::from) {
         None => Answer::new("No phrase is found.", &json!({ "refused": false })),
         Some(rule) => {
-            let said = format!("Refused for `{}` ({}).", rule.phrase, place(rule));
+            let said = format!("Refused for `{}` ({}).", rule.phrase, place(&rule));
             let json = json!({ "refused": true, "phrase": rule.phrase, "added_at": rule.added_at });
             Ok(Answer::new(said, &json)?.failing())
         }

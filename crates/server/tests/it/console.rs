@@ -1,5 +1,6 @@
 //! The console over HTTP: sign-in, sessions, links, roles, and what an attacker tries.
 
+mod changes;
 mod first_steps;
 mod forms;
 mod hostile;

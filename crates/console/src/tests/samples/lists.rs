@@ -2,10 +2,11 @@
 
 use super::{HOSTILE, NOW_MS, shell};
 use crate::parts::{
-    Badge, Cell, Choice, Column, Confirm, Empty, Field, Figure, Kind, Table, Tabs, Tone,
+    Badge, Cell, Choice, Column, Confirm, Empty, Field, Figure, Kind, Pager, Table, Tabs, Tone,
 };
 use crate::screens::{Counter, Details, Form, Listing, Part, Send, SmallForm};
-use crate::{Section, html};
+use crate::{Section, Shell, html};
+use domain::user::role::Role;
 
 pub(super) fn all() -> Vec<(&'static str, String)> {
     let hostile = Cell::Link {
@@ -21,6 +22,8 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
             html(&tokens(vec![vec![hostile, Cell::text(HOSTILE)]])),
         ),
         ("form", html(&form())),
+        ("audit", html(&audit())),
+        ("verify", html(&verify())),
         ("details", html(&details())),
         ("send", html(&send(counter()))),
         ("send-empty", html(&send(Counter::empty()))),
@@ -76,6 +79,77 @@ fn confirm(id: String) -> Confirm {
         csrf_token: "4nT0kEn".to_owned(),
         hidden: Vec::new(),
         is_dangerous: true,
+    }
+}
+
+fn audit() -> Listing {
+    let entry = |verb: &str, object: &str, change: &str| {
+        vec![
+            Cell::Time(NOW_MS - 90_000),
+            Cell::text("user:ngozi@example.com"),
+            Cell::Code(verb.to_owned()),
+            Cell::link("1000017", "/operator/accounts/1000017"),
+            Cell::text(object),
+            Cell::Code(change.to_owned()),
+        ]
+    };
+    let table = Table {
+        label: "Audit log".to_owned(),
+        columns: vec![
+            Column::number("Time"),
+            Column::text("Actor"),
+            Column::text("Action"),
+            Column::text("Account"),
+            Column::text("Object").wide(),
+            Column::text("Before and after").wide(),
+        ],
+        rows: vec![
+            entry(
+                "sender-id.approve",
+                "KANOFRESH",
+                "{\"status\":\"pending\"} → {\"status\":\"approved\"}",
+            ),
+            entry("wallet.credit", HOSTILE, HOSTILE),
+        ],
+        now_ms: NOW_MS,
+    };
+    let empty = Empty::new("No changes yet", "Each change is listed here.");
+    let mut listing = Listing::new(operator("Audit log", Section::Audit), table, empty);
+    listing.filters = vec![
+        Field::text("account", "Account id")
+            .optional()
+            .inputmode("numeric"),
+    ];
+    listing.pager = Pager {
+        first: None,
+        next: Some("/operator/audit?cursor=4nT0kEn".to_owned()),
+        note: "2 entries".to_owned(),
+    };
+    listing
+}
+
+fn verify() -> Listing {
+    let table = Table {
+        label: "Findings".to_owned(),
+        columns: vec![Column::text("Finding")],
+        rows: Vec::new(),
+        now_ms: NOW_MS,
+    };
+    let empty = Empty::new("All is well", "No invariant is violated.");
+    let mut listing = Listing::new(operator("Verify", Section::Verify), table, empty);
+    listing.actions = vec![("Verify again".to_owned(), "/operator/verify".to_owned())];
+    listing.figures = vec![
+        Figure::new("Wallets", "1,204"),
+        Figure::new("Ledger entries", "88,410,221"),
+    ];
+    listing
+}
+
+fn operator(title: &str, section: Section) -> Shell {
+    Shell {
+        role: Role::Operator,
+        account_name: "Installation".to_owned(),
+        ..shell(title, section)
     }
 }
 

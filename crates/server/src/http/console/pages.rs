@@ -1,7 +1,14 @@
 //! The table of all routes of the console.
 
+mod account;
+mod account_changes;
+mod account_parts;
+mod accounts;
+mod approvals;
 mod assets;
+mod audit;
 mod callbacks;
+mod content;
 mod first_steps;
 mod inbox;
 mod links;
@@ -18,6 +25,7 @@ mod shared;
 mod sign_in;
 mod team;
 mod tokens;
+mod verify;
 mod wallet;
 
 use super::page::{Page, get, get_public, post, post_half, post_public};
@@ -33,6 +41,8 @@ pub(super) fn all() -> Vec<Page> {
     all.extend(customer());
     all.extend(developer());
     all.extend(operator());
+    all.extend(customers());
+    all.extend(books());
     all
 }
 
@@ -200,6 +210,70 @@ fn operator() -> Vec<Page> {
         post("/operator/team/{user}/role", Operate, team::set_role),
         post("/operator/team/{user}/remove", Operate, team::remove),
         post("/operator/team/{user}/withdraw", Operate, team::withdraw),
+    ]
+}
+
+/// Accounts, their sender IDs and the rules of their texts, for operators.
+fn customers() -> Vec<Page> {
+    vec![
+        get("/operator/accounts", Operate, accounts::list),
+        get("/operator/accounts/new", Operate, accounts::form),
+        post("/operator/accounts", Operate, accounts::create),
+        get("/operator/accounts/{id}", Operate, account::page),
+        post(
+            "/operator/accounts/{id}/credit",
+            Operate,
+            account_changes::credit,
+        ),
+        post(
+            "/operator/accounts/{id}/debit",
+            Operate,
+            account_changes::debit,
+        ),
+        post(
+            "/operator/accounts/{id}/status",
+            Operate,
+            account_changes::set_status,
+        ),
+        post(
+            "/operator/accounts/{id}/verification",
+            Operate,
+            account_changes::set_verification,
+        ),
+        post(
+            "/operator/accounts/{id}/limit",
+            Operate,
+            account_changes::set_limit,
+        ),
+        post(
+            "/operator/accounts/{id}/invite",
+            Operate,
+            account_changes::invite,
+        ),
+        get("/operator/sender-ids", Operate, approvals::queue),
+        get("/operator/sender-ids/all", Operate, approvals::all),
+        get("/operator/sender-ids/one", Operate, approvals::details),
+        post(
+            "/operator/sender-ids/status",
+            Operate,
+            approvals::set_status,
+        ),
+        post("/operator/sender-ids/reject", Operate, approvals::reject),
+        get("/operator/content", Operate, content::page),
+        get("/operator/content/new", Operate, content::form),
+        post("/operator/content", Operate, content::add),
+        post("/operator/content/remove", Operate, content::remove),
+        get("/operator/content/test", Operate, content::test_form),
+        post("/operator/content/test", Operate, content::test),
+    ]
+}
+
+/// The audit log and the check of the books, for operators.
+fn books() -> Vec<Page> {
+    vec![
+        get("/operator/audit", Operate, audit::page),
+        get("/operator/verify", Operate, verify::page),
+        post("/operator/verify", Operate, verify::run),
     ]
 }
 

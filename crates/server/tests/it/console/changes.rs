@@ -1,0 +1,175 @@
+//! The changes of customers and operators by the forms of the console.
+
+use super::{leads_to, member};
+use crate::kit::http::Answer;
+use crate::kit::{MTN, Ogene, to, with};
+use domain::user::role::Role;
+use serde_json::json;
+
+fn has(page: &Answer, parts: &[&str]) {
+    assert_eq!(page.status, 200, "{}", page.text());
+    for part in parts {
+        assert!(page.text().contains(part), "{part}: {}", page.text());
+    }
+}
+
+/// Returns the text between two marks of a page.
+fn between(page: &Answer, start: &str, end: &str) -> String {
+    let found = page.text().split_once(start);
+    let (_, rest) = found.unwrap_or_else(|| panic!("{start}: {}", page.text()));
+    rest.split(end).next().expect("an end").to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_token_is_shown_once_and_revoked_by_its_account_alone() {
+    let ogene = Ogene::start().await;
+    let (mut owner, _) = member(&ogene, Some(ogene.shop.id), Role::Owner).await;
+    let faults = [("name", "Website"), ("expires", "soon"), ("allowed", "x")];
+    let new = "/console/tokens/new";
+    let refused = owner.send(new, "/console/tokens", &faults).await;
+    assert_eq!(refused.status, 422);
+    assert!(refused.text().contains("Give a day"), "{}", refused.text());
+    let made = owner
+        .send(new, "/console/tokens", &[("name", "Website")])
+        .await;
+    has(&made, &["shown once", "Website"]);
+    let token = between(&made, "<code id=\"secret\" class=\"mono\">", "<");
+    let before = made.text().split("/revoke").next().expect("a token");
+    let id = before.rsplit('/').next().expect("an id").to_owned();
+    let page = owner.get("/console/tokens").await;
+    assert!(!page.text().contains(&token), "a token is shown once");
+
+    let wallet = || crate::kit::http::Request::get("/api/v2/balance").bearer(&token);
+    assert_eq!(ogene.ask(&wallet()).await.status, 200);
+    let other = ogene.customer("5.00").await;
+    let (mut rival, _) = member(&ogene, Some(other.id), Role::Owner).await;
+    let revoke = format!("/console/tokens/{id}/revoke");
+    assert_eq!(rival.send(new, &revoke, &[]).await.status, 404);
+    assert_eq!(ogene.ask(&wallet()).await.status, 200);
+    leads_to(&owner.send(new, &revoke, &[]).await, "/console/tokens");
+    has(
+        &owner.get("/console/tokens").await,
+        &["was revoked", "Revoked"],
+    );
+    assert_eq!(owner.send(new, &revoke, &[]).await.status, 404);
+    ogene.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_requested_sender_id_is_sent_with_once_it_is_approved() {
+    let ogene = Ogene::start().await;
+    let (mut owner, _) = member(&ogene, Some(ogene.shop.id), Role::Developer).await;
+    let (mut operator, _) = member(&ogene, None, Role::Operator).await;
+    let (new, list) = ("/console/sender-ids/new", "/console/sender-ids");
+    let fields = [("sender_id", "KanoFresh"), ("purpose", "Receipts")];
+    assert_eq!(
+        owner.send(new, list, &[("sender_id", "x")]).await.status,
+        422
+    );
+    leads_to(&owner.send(new, list, &fields).await, list);
+    has(
+        &owner.get(list).await,
+        &["KanoFresh", "Pending", "waits for"],
+    );
+    let send = || with(to(MTN, "Hello"), json!({ "from": "KanoFresh" }));
+    assert_eq!(ogene.send(send()).await.status, 403);
+
+    let queue = "/operator/sender-ids";
+    has(&operator.get(queue).await, &["KanoFresh", "Receipts"]);
+    let account = ogene.shop.id.to_string();
+    let named = [("account", account.as_str()), ("name", "KanoFresh")];
+    let reject = format!("{queue}/reject?account={account}&name=KanoFresh");
+    let reason = [("reason", "Whose brand is it?")];
+    leads_to(&operator.send(queue, &reject, &reason).await, queue);
+    has(&owner.get(list).await, &["Rejected", "Whose brand"]);
+    leads_to(&owner.send(new, list, &fields).await, list);
+    let approve = [named[0], named[1], ("status", "approved")];
+    leads_to(
+        &operator
+            .send(queue, "/operator/sender-ids/status", &approve)
+            .await,
+        queue,
+    );
+    has(&owner.get(list).await, &["Approved"]);
+    let accepted = crate::kit::until("the sender ID", async || {
+        let answer = ogene.send(send()).await;
+        (answer.status == 200).then_some(answer)
+    });
+    accepted.await;
+    has(
+        &operator.get("/operator/audit").await,
+        &["sender-id.approve", "sender-id.request"],
+    );
+    ogene.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_moves_credit_with_a_reason_in_the_audit() {
+    let ogene = Ogene::start().await;
+    let (mut operator, _) = member(&ogene, None, Role::Operator).await;
+    let fields = [("name", "Kano Fresh"), ("email", "ada@kano.example")];
+    let new = "/operator/accounts/new";
+    let made = operator.send(new, "/operator/accounts", &fields).await;
+    let path = made.header("location").expect("a page").to_owned();
+    has(&operator.get("/operator/accounts").await, &["Kano Fresh"]);
+
+    let credit = [
+        ("credit-amount", "1000.50"),
+        ("credit-reference", "INV-1"),
+        ("credit-component", "sms_wallet"),
+    ];
+    let credited = format!("{path}/credit");
+    leads_to(&operator.send(&path, &credited, &credit).await, &path);
+    has(
+        &operator.get(&path).await,
+        &["The balance is ₦1,000.50 now"],
+    );
+    leads_to(&operator.send(&path, &credited, &credit).await, &path);
+    has(&operator.get(&path).await, &["Nothing was changed"]);
+    let debit = [
+        ("debit-amount", "400.50"),
+        ("debit-reference", "INV-2"),
+        ("debit-reason", "Paid twice"),
+        ("debit-component", "sms_wallet"),
+    ];
+    let debited = format!("{path}/debit");
+    leads_to(&operator.send(&path, &debited, &debit[..2]).await, &path);
+    has(&operator.get(&path).await, &["₦1,000<small>.50"]);
+    leads_to(&operator.send(&path, &debited, &debit).await, &path);
+    has(
+        &operator.get(&path).await,
+        &["The balance is ₦600.00 now", "INV-1", "INV-2"],
+    );
+    let id = path.rsplit('/').next().expect("an id");
+    has(
+        &operator.get(&format!("/operator/audit?account={id}")).await,
+        &["wallet.debit", "Paid twice", "INV-2"],
+    );
+    ogene.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_phrase_of_an_operator_refuses_texts() {
+    let ogene = Ogene::start().await;
+    let (mut operator, _) = member(&ogene, None, Role::Operator).await;
+    let (new, list) = ("/operator/content/new", "/operator/content");
+    let fields = [("phrase", "free crypto")];
+    leads_to(&operator.send(new, list, &fields).await, list);
+    has(&operator.get(list).await, &["free crypto"]);
+    let test = "/operator/content/test";
+    let asked = [("text", "Get FREE crypto now")];
+    let tested = operator.send(test, test, &asked).await;
+    has(&tested, &["refused for the phrase “free crypto”"]);
+    crate::kit::until("the phrase", async || {
+        let answer = ogene.send(to(MTN, "Get FREE crypto now")).await;
+        (answer.code() == "API-2010").then_some(())
+    })
+    .await;
+    let remove = "/operator/content/remove";
+    leads_to(&operator.send(list, remove, &fields).await, list);
+    let tested = operator.send(test, test, &asked).await;
+    has(&tested, &["no prohibited phrase"]);
+    let verified = operator.send("/operator/verify", "/operator/verify", &[]);
+    has(&verified.await, &["All is well"]);
+    ogene.end().await;
+}
