@@ -107,8 +107,12 @@ const CUSTOMER: [(&str, &[Section]); 4] = [
     ("Account", &[Section::Wallet, Section::Team]),
 ];
 
-const OPERATOR: [(&str, &[Section]); 3] = [
+const OPERATOR: [(&str, &[Section]); 4] = [
     ("", &[Section::Operations]),
+    (
+        "Traffic",
+        &[Section::Carriers, Section::Doubts, Section::DeadCallbacks],
+    ),
     (
         "Customers",
         &[Section::Accounts, Section::Approvals, Section::Content],

@@ -14,7 +14,6 @@ mod recipient;
 mod send;
 mod team;
 mod wallet;
-mod welcome;
 
 pub use confirmation::Confirmation;
 pub use details::{Details, Part, SmallForm};
@@ -30,7 +29,6 @@ pub use recipient::{Recipient, TimelineEvent};
 pub use send::{Counter, Send};
 pub use team::{Invitation, Member, NewLink, Team};
 pub use wallet::{Wallet, WalletRow};
-pub use welcome::Welcome;
 
 // Each part is HTML that its own template escaped.
 impl askama::filters::HtmlSafe for Counter {}

@@ -3,6 +3,7 @@
 mod admission;
 pub mod changes;
 mod customer_queries;
+mod installation;
 mod keyed_change;
 pub mod otp;
 mod reload;
@@ -13,6 +14,7 @@ mod stages;
 
 pub use admission::Admission;
 pub use customer_queries::{CustomerQueries, Export, PageFields};
+pub use installation::{CarrierState, Installation, NodeState, Queue};
 pub use keyed_change::{Changed, KeyedAnswer};
 pub use reload::Reloaded;
 pub use report::DeliveryReport;
@@ -244,6 +246,13 @@ impl Engine {
         environment: Environment,
     ) -> CustomerQueries {
         self.stages.queries(account, environment)
+    }
+
+    /// Returns the state of the installation for an operator of the console.
+    pub fn installation(&self) -> Installation {
+        let context = Arc::clone(&self.stages.context);
+        let live = context.live.load_full();
+        Installation { context, live }
     }
 
     /// Returns the prohibited phrases of the configuration. The database has further ones.

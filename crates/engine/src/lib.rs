@@ -42,8 +42,9 @@ pub use context::system::System;
 pub use database::Outage;
 pub use domain::rate::Rate;
 pub use engine::{
-    Admission, Changed, Credentials, CustomerQueries, DeliveryReport, Engine, Export, KeyedAnswer,
-    NotAdmitted, PageFields, Purpose, Quoted, Reloaded, SendRequest,
+    Admission, CarrierState, Changed, Credentials, CustomerQueries, DeliveryReport, Engine, Export,
+    Installation, KeyedAnswer, NodeState, NotAdmitted, PageFields, Purpose, Queue, Quoted,
+    Reloaded, SendRequest,
 };
 pub use engine::{changes as message_changes, otp, sender_ids};
 pub use error::{Error, StartError};
@@ -58,4 +59,4 @@ pub use settings::{
     BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,
     Settings,
 };
-pub use store::{SessionInfo, StoredAnswer};
+pub use store::{Doubtful, SessionInfo, StoredAnswer};

@@ -39,6 +39,7 @@ pub use batches::{
 pub use cluster::hints::Hints;
 pub use cluster::nodes::{Bind, NodeBeat, Nodes};
 pub use deliveries::delivery_rows::unreadable_deliveries;
+pub use deliveries::doubts::Doubtful;
 pub use deliveries::receipts::{CarrierReport, CarrierReports, Receipt, ReceiptStatus};
 pub use deliveries::settle::{CallbackRoom, MessageFacts, Planner, SecondLeg, Settled};
 pub use idempotency::{KeptAnswer, KeyedChange, KeyedRequest, Outcome, StoredAnswer, WriteAnswer};

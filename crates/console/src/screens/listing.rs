@@ -28,6 +28,8 @@ pub struct Listing {
     pub empty: Empty,
     /// The way to further rows.
     pub pager: Pager,
+    /// The address that brings figures and rows up to date while the screen is open.
+    pub refresh: Option<String>,
     /// A secret that is shown once: its name and its value.
     pub secret: Option<(String, String)>,
 }
@@ -46,6 +48,7 @@ impl Listing {
             table,
             empty,
             pager: Pager::default(),
+            refresh: None,
             secret: None,
         }
     }

@@ -4,7 +4,6 @@ use super::samples::{HOSTILE, NOW_MS, shell};
 use crate::parts::{Badge, Choice, Confirm, Empty, Field, Kind, Tone};
 use crate::screens::{
     Invitation, Member, NewLink, Place, Profile, RecoveryCodes, SecondFactor, Session, Team,
-    Welcome,
 };
 use crate::{Section, html};
 
@@ -17,7 +16,6 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
         ("profile-hostile", html(&profile(HOSTILE))),
         ("second-factor", html(&second_factor())),
         ("recovery-codes", html(&recovery_codes())),
-        ("welcome", html(&welcome())),
     ]
 }
 
@@ -111,14 +109,6 @@ fn recovery_codes() -> RecoveryCodes {
     RecoveryCodes {
         shell: shell("Recovery codes", Section::Profile),
         codes: vec!["2345-6789-ABCD-EFGH".to_owned(); 10],
-    }
-}
-
-fn welcome() -> Welcome {
-    Welcome {
-        shell: shell("Overview", Section::Overview),
-        text: "Welcome, Amina Bello.".to_owned(),
-        facts: vec![("Balance".to_owned(), "₦5.00".to_owned())],
     }
 }
 

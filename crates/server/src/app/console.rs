@@ -5,7 +5,6 @@ use crate::http;
 use axum::Router;
 use engine::Engine;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 /// Returns all routes of the service: those of the API, and the pages if the console is enabled.
 pub(super) fn router(config: &Config, state: http::State) -> Router {
@@ -16,12 +15,9 @@ pub(super) fn router(config: &Config, state: http::State) -> Router {
 fn pages(config: &Config, state: &http::State) -> Option<http::Console> {
     let public = config.http.public_url.as_ref();
     let is_https = public.map_or(config.http.tls.is_some(), PublicUrl::is_https);
-    config.console.enabled.then(|| http::Console {
-        engine: state.engine.clone(),
-        settings: Arc::clone(&state.settings),
-        public_origin: public.map(|public| public.origin().to_owned()),
-        is_https,
-    })
+    let origin = public.map(|public| public.origin().to_owned());
+    let is_enabled = config.console.enabled;
+    is_enabled.then(|| http::Console::new(state, origin, is_https))
 }
 
 /// Logs a one-time link that makes the first operator, if there is none. The link is good once and

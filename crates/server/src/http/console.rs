@@ -14,6 +14,7 @@ mod origin;
 mod page;
 mod pages;
 mod state;
+mod traffic;
 mod visitor;
 
 pub use page::Access;

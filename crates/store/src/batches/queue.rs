@@ -3,10 +3,10 @@
 use super::batch::Claimed;
 use super::batch_rows::{BatchRow, MAX_BATCHES, select_batches};
 use crate::buckets::Buckets;
-use crate::deliveries::doubts;
+use crate::deliveries::doubts::{self, Doubtful};
 use database::{Db, Result, Tx, query};
 use domain::{Bucket, Priority};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the due time of the next waiting batch of each priority.
 pub(super) async fn next_due(
@@ -92,6 +92,23 @@ impl Queues<'_> {
         .await
     }
 
+    /// Returns the due time of the oldest waiting batch of each carrier.
+    pub async fn oldest_due(self) -> Result<BTreeMap<String, i64>> {
+        let mut oldest = BTreeMap::new();
+        for bucket in Buckets::of(self.db).all() {
+            let carriers = self.carriers(bucket).await?;
+            let mut tx = self.db.read().await?;
+            for carrier in carriers {
+                let due = next_due(&mut tx, bucket, &carrier).await?;
+                if let Some(due_at_ms) = due.into_iter().map(|(_, at_ms)| at_ms).min() {
+                    let known = oldest.entry(carrier).or_insert(due_at_ms);
+                    *known = due_at_ms.min(*known);
+                }
+            }
+        }
+        Ok(oldest)
+    }
+
     /// Returns the batches of a bucket that are claimed by a missing node.
     pub async fn orphans(self, carrier: &str, bucket: Bucket) -> Result<Vec<Claimed>> {
         let sql = select_batches!(
@@ -148,5 +165,10 @@ impl Queues<'_> {
     /// Returns the number of recipients in doubt in a bucket, by their last carrier.
     pub async fn doubt_counts(self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
         doubts::counts(self.db, bucket).await
+    }
+
+    /// Returns some recipients in doubt of a bucket.
+    pub async fn doubtful(self, bucket: Bucket, limit: u32) -> Result<Vec<Doubtful>> {
+        doubts::some(self.db, bucket, limit).await
     }
 }

@@ -215,6 +215,16 @@ impl Nodes<'_> {
             .collect())
     }
 
+    /// Returns all nodes with their names, such as `host:1234`.
+    pub async fn names(self) -> Result<Vec<(NodeId, String)>> {
+        let rows: Vec<(i64, String)> = self
+            .db
+            .fetch_all(query("select node, name from nodes order by node"))
+            .await?;
+        let named = rows.into_iter().map(|(node, name)| (NodeId(node), name));
+        Ok(named.collect())
+    }
+
     /// Removes a node whose beat is unchanged. It returns `true` if the node was there.
     pub async fn remove_dead(self, dead: NodeBeat) -> Result<bool> {
         self.db.change(Bury { dead }).await

@@ -1,7 +1,8 @@
 //! Doubts: the carriers that may have pages of a recipient in doubt, as stored with the delivery.
 
+use crate::rows;
 use database::{Db, Error, Result, query};
-use domain::{Bucket, Leg, PageSet};
+use domain::{Bucket, Leg, MessageId, PageSet, Recipient};
 use std::fmt::Write as _;
 
 /// The carriers that may have pages in doubt, by leg. A copy may have gone to another carrier than
@@ -96,6 +97,43 @@ pub(crate) async fn counts(db: &Db, bucket: Bucket) -> Result<Vec<(String, i64)>
         )
         .await?;
     Ok(rows)
+}
+
+/// A recipient in doubt.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Doubtful {
+    /// The message.
+    pub message: MessageId,
+    /// The recipient.
+    pub recipient: Recipient,
+    /// The carrier of the last submit.
+    pub carrier: String,
+    /// The time of the last submit, Unix milliseconds.
+    pub submitted_at_ms: i64,
+}
+
+/// Returns some recipients in doubt of a bucket.
+pub(crate) async fn some(db: &Db, bucket: Bucket, limit: u32) -> Result<Vec<Doubtful>> {
+    let rows: Vec<(Vec<u8>, i64, String, i64)> = db
+        .fetch_all(
+            query(
+                "select d.message_id, d.recipient, d.carrier, cast(d.submitted_at_s as bigint)
+             from deliveries d
+             where +d.bucket = $1 and d.recipient > 0 and d.doubts is not null limit $2",
+            )
+            .bind(bucket.0)
+            .bind(i64::from(limit)),
+        )
+        .await?;
+    let doubtful = rows.into_iter().map(|(message, recipient, carrier, at_s)| {
+        Ok(Doubtful {
+            message: rows::message_id(&message)?,
+            recipient: rows::recipient(recipient),
+            carrier,
+            submitted_at_ms: at_s.saturating_mul(1_000),
+        })
+    });
+    doubtful.collect()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use storekit::{
 
 twins!(
     what_is_in_doubt_is_told_as_pending,
+    a_recipient_in_doubt_is_listed_with_its_carrier,
     who_is_in_doubt_is_counted_by_carrier_until_it_ends,
     a_receipt_adopts_a_recipient_in_doubt,
     a_receipt_that_came_before_the_doubt_ends_it,
@@ -59,6 +60,19 @@ async fn resends(kit: &Kit) -> Vec<Claimed> {
         ..claim(100)
     };
     kit.store.claims().claim(later).await.unwrap()
+}
+
+async fn a_recipient_in_doubt_is_listed_with_its_carrier(kit: &Kit) {
+    let sending = sending(kit.account(100).await);
+    let message = doubt(kit, &sending).await;
+    let mut listed = Vec::new();
+    for bucket in kit.store.buckets() {
+        listed.extend(kit.store.queues().doubtful(bucket, 5).await.unwrap());
+    }
+    let [one] = &listed[..] else {
+        panic!("{listed:?}");
+    };
+    assert_eq!((one.message, &*one.carrier), (message.id, CARRIER));
 }
 
 async fn what_is_in_doubt_is_told_as_pending(kit: &Kit) {

@@ -24,6 +24,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
         ("form", html(&form())),
         ("audit", html(&audit())),
         ("verify", html(&verify())),
+        ("carriers", html(&carriers())),
         ("details", html(&details())),
         ("send", html(&send(counter()))),
         ("send-empty", html(&send(Counter::empty()))),
@@ -125,6 +126,43 @@ fn audit() -> Listing {
         next: Some("/operator/audit?cursor=4nT0kEn".to_owned()),
         note: "2 entries".to_owned(),
     };
+    listing
+}
+
+fn carriers() -> Listing {
+    let carrier = |name: &str, badge: Badge| {
+        let texts = ["1,204", "12 s", "48.0 / s", "10 of 20", "0.3 %", "0"];
+        let link = Cell::Link {
+            name: name.to_owned(),
+            href: format!("/operator/carriers/{name}"),
+            note: "smsc.example.com:2775".to_owned(),
+        };
+        let cells = [link, Cell::Status(badge)].into_iter();
+        cells.chain(texts.map(Cell::text)).collect()
+    };
+    let table = Table {
+        label: "Carriers".to_owned(),
+        columns: vec![
+            Column::text("Carrier"),
+            Column::text("Connections"),
+            Column::number("Waiting"),
+            Column::number("Oldest").wide(),
+            Column::number("Rate").wide(),
+            Column::number("In window").wide(),
+            Column::number("Failures").wide(),
+            Column::number("In doubt").wide(),
+        ],
+        rows: vec![
+            carrier("mtn", Badge::new(Tone::Good, "2 of 2 bound")),
+            carrier("airtel", Badge::new(Tone::Bad, "0 of 2 bound")),
+        ],
+        now_ms: NOW_MS,
+    };
+    let empty = Empty::new("No carriers", "The configuration names them.");
+    let mut listing = Listing::new(operator("Carriers", Section::Carriers), table, empty);
+    listing.lead = String::from("Queues are those of all nodes.");
+    listing.actions = vec![("Trace a number".to_owned(), "/operator/trace".to_owned())];
+    listing.refresh = Some("/operator/carriers".to_owned());
     listing
 }
 

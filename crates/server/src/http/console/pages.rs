@@ -6,8 +6,10 @@ mod account_parts;
 mod accounts;
 mod approvals;
 mod assets;
+mod attention;
 mod audit;
 mod callbacks;
+mod carriers;
 mod content;
 mod first_steps;
 mod inbox;
@@ -15,6 +17,7 @@ mod links;
 mod lists;
 mod message_changes;
 mod messages;
+mod operations;
 mod overview;
 mod profile;
 mod recipient;
@@ -25,6 +28,7 @@ mod shared;
 mod sign_in;
 mod team;
 mod tokens;
+mod trace;
 mod verify;
 mod wallet;
 
@@ -201,10 +205,17 @@ fn developer() -> Vec<Page> {
 /// The pages of operators.
 fn operator() -> Vec<Page> {
     vec![
-        get("/operator", Operate, overview::to_operator),
-        get("/operator/", Operate, overview::of_operator),
+        get("/operator", Operate, operations::to_page),
+        get("/operator/", Operate, operations::page),
         get("/operator/first-steps", Operate, first_steps::page),
         post("/operator/first-steps", Operate, first_steps::create),
+        get("/operator/carriers", Operate, carriers::list),
+        get("/operator/carriers/{name}", Operate, carriers::page),
+        get("/operator/trace", Operate, trace::form),
+        post("/operator/trace", Operate, trace::trace),
+        get("/operator/doubts", Operate, attention::doubts),
+        get("/operator/callbacks", Operate, attention::dead),
+        post("/operator/callbacks/replay", Operate, attention::replay),
         get("/operator/team", Operate, team::page),
         post("/operator/team/invite", Operate, team::invite),
         post("/operator/team/{user}/role", Operate, team::set_role),

@@ -1,6 +1,7 @@
 //! The state that the pages share.
 
-use crate::http::context::Settings;
+use super::traffic::Samples;
+use crate::http::context::{Settings, State};
 use arc_swap::ArcSwap;
 use engine::Engine;
 use std::sync::Arc;
@@ -9,10 +10,28 @@ use std::sync::Arc;
 pub struct Console {
     /// The engine.
     pub engine: Engine,
+    /// The function that writes all metrics as Prometheus text.
+    pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
+    /// Samples of the traffic of carriers.
+    pub(super) samples: Samples,
     /// The settings that a reload replaces.
     pub settings: Arc<ArcSwap<Settings>>,
     /// The origin at which browsers reach the service, if the configuration names it.
     pub public_origin: Option<String>,
     /// `true` if browsers use TLS. Cookies are then sent over TLS alone.
     pub is_https: bool,
+}
+
+impl Console {
+    /// Returns the state of a console behind the routes of the API.
+    pub fn new(state: &State, public_origin: Option<String>, is_https: bool) -> Self {
+        Self {
+            engine: state.engine.clone(),
+            metrics: Arc::clone(&state.metrics),
+            samples: Samples::default(),
+            settings: Arc::clone(&state.settings),
+            public_origin,
+            is_https,
+        }
+    }
 }

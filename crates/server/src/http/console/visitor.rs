@@ -4,6 +4,7 @@ use super::asked::Asked;
 use super::cookies::Cookie;
 use super::failure::Failure;
 use super::form::Form;
+use super::traffic::Samples;
 use axum::http::StatusCode;
 use axum::response::Response;
 use console::parts::Tone;
@@ -43,6 +44,16 @@ impl Visitor {
     /// Returns the engine.
     pub(crate) fn engine(&self) -> &Engine {
         &self.asked.console.engine
+    }
+
+    /// Returns all metrics of this node as Prometheus text.
+    pub(crate) fn metrics(&self) -> String {
+        (self.asked.console.metrics)()
+    }
+
+    /// Returns the samples of the traffic of carriers.
+    pub(crate) fn samples(&self) -> &Samples {
+        &self.asked.console.samples
     }
 
     /// Returns the operations on sessions and the own profile.

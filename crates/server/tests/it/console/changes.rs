@@ -173,3 +173,38 @@ async fn a_phrase_of_an_operator_refuses_texts() {
     has(&verified.await, &["All is well"]);
     ogene.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_sees_the_traffic_of_carriers() {
+    let ogene = Ogene::start().await;
+    let id = ogene.sent_id(to(MTN, "Fresh tomatoes")).await;
+    assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
+    let (mut operator, _) = member(&ogene, None, Role::Operator).await;
+    let overview = operator.get("/operator/").await;
+    has(
+        &overview,
+        &["100.0 %", "direct-refund", "This node", "bound", "In doubt"],
+    );
+    let carrier = between(&overview, "/operator/carriers/", "\"");
+    let page = operator.get(&format!("/operator/carriers/{carrier}")).await;
+    has(&page, &["ESME_ROK", "accepted the page", "In window"]);
+    let list = operator.get("/operator/carriers").await;
+    has(&list, &[&carrier, "hx-select=\"#rows\""]);
+    let unknown = operator.get("/operator/carriers/none").await;
+    assert_eq!(unknown.status, 404);
+
+    let trace = "/operator/trace";
+    let traced = operator.send(trace, trace, &[("number", MTN)]).await;
+    has(&traced, &["mtn", "direct-refund", &carrier]);
+    let refused = operator.send(trace, trace, &[("number", "12")]).await;
+    assert_eq!(refused.status, 422);
+    has(
+        &operator.get("/operator/doubts").await,
+        &["Nobody is in doubt"],
+    );
+    has(
+        &operator.get("/operator/callbacks").await,
+        &["No dead callbacks"],
+    );
+    ogene.end().await;
+}

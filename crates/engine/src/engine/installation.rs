@@ -1,0 +1,180 @@
+//! The state of the installation for operators: carriers, nodes and queues.
+
+use crate::context::Context;
+use crate::context::carrier::Carrier;
+use crate::context::live::Live;
+use crate::error::{Error, within};
+use crate::queries::scope::Scope;
+use crate::queries::usage::{self, UsageOverview};
+use domain::search::UsageBy;
+use domain::{Environment, Rulebook};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use store::{Bind, Doubtful};
+
+/// Maximum number of recipients in doubt that are listed.
+const MAX_DOUBTFUL: u32 = 100;
+
+/// The state of a carrier over all nodes.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CarrierState {
+    /// The name in the configuration.
+    pub name: String,
+    /// Host and port.
+    pub address: String,
+    /// The `system_id` of the bind.
+    pub system_id: String,
+    /// Number of configured connections.
+    pub binds: usize,
+    /// Number of bound connections.
+    pub bound: usize,
+    /// Size of the in-flight window of a connection.
+    pub window: usize,
+    /// Maximum number of submits a second.
+    pub max_per_second: Option<u32>,
+    /// Recipients that wait for the carrier.
+    pub queue: Queue,
+}
+
+/// The recipients that wait for a carrier.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Queue {
+    /// All of them.
+    pub waiting: u64,
+    /// The ones of `waiting` that quiet hours or the status of their account hold.
+    pub held: u64,
+    /// Recipients in doubt.
+    pub in_doubt: u64,
+    /// The due time of the oldest that no node has claimed.
+    pub oldest_due_ms: Option<i64>,
+}
+
+/// A node of the installation.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct NodeState {
+    /// Host and process, such as `host:1234`.
+    pub name: String,
+    /// `true` for the node that answers.
+    pub is_this: bool,
+}
+
+/// The installation. It is read by operators alone.
+#[derive(Clone)]
+pub struct Installation {
+    pub(super) context: Arc<Context>,
+    pub(super) live: Arc<Live>,
+}
+
+impl Installation {
+    /// Returns the rules of the configuration: gateways, prices and carriers.
+    pub fn rules(&self) -> &Rulebook {
+        &self.live.plan.rules
+    }
+
+    /// Returns the carriers in the order of the configuration.
+    pub async fn carriers(&self) -> Result<Vec<CarrierState>, Error> {
+        let (queues, binds) = within(async {
+            let queues = self.queues().await?;
+            let binds = self.context.store.nodes().binds().await?;
+            Ok((queues, binds))
+        })
+        .await?;
+        let states = self.live.carriers.iter().filter_map(|carrier| {
+            let settings = carrier.settings.as_ref()?;
+            Some(CarrierState {
+                name: settings.name.clone(),
+                address: settings.address.clone(),
+                system_id: settings.system_id.clone(),
+                binds: settings.binds,
+                bound: self.bound(carrier, &binds),
+                window: settings.window,
+                max_per_second: settings.max_per_second,
+                queue: queues.get(&settings.name).copied().unwrap_or_default(),
+            })
+        });
+        Ok(states.collect())
+    }
+
+    /// Returns the nodes.
+    pub async fn nodes(&self) -> Result<Vec<NodeState>, Error> {
+        let names = self.context.store.nodes().names();
+        let names = within(async { Ok(names.await?) }).await?;
+        let nodes = names.into_iter().map(|(node, name)| NodeState {
+            name,
+            is_this: node == self.context.node,
+        });
+        Ok(nodes.collect())
+    }
+
+    /// Returns some recipients in doubt, the oldest of them first.
+    pub async fn doubtful(&self) -> Result<Vec<Doubtful>, Error> {
+        within(async {
+            let mut all = Vec::new();
+            for bucket in self.context.store.buckets() {
+                let queues = self.context.store.queues();
+                all.extend(queues.doubtful(bucket, MAX_DOUBTFUL).await?);
+            }
+            all.sort_by_key(|one| one.submitted_at_ms);
+            all.truncate(MAX_DOUBTFUL as usize);
+            Ok(all)
+        })
+        .await
+    }
+
+    /// Returns the number of callbacks by state.
+    pub async fn callbacks(&self) -> Result<BTreeMap<String, u64>, Error> {
+        within(async {
+            let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+            for bucket in self.context.store.buckets() {
+                for (state, count) in self.context.store.outbox().counts(bucket).await? {
+                    *counts.entry(state).or_default() += count.unsigned_abs();
+                }
+            }
+            Ok(counts)
+        })
+        .await
+    }
+
+    /// Returns the usage of all accounts since a time, within the limits of an overview.
+    pub async fn usage_overview(&self, since_ms: i64, by: UsageBy) -> Result<UsageOverview, Error> {
+        let scope = Scope {
+            store: &self.context.store,
+            account: None,
+            environment: Environment::Live,
+            now_ms: self.context.clock.now_ms(),
+            plan: &self.live.plan.rules.plan,
+            rules: None,
+        };
+        within(usage::overview(&scope, since_ms, by)).await
+    }
+
+    /// Returns the number of bound connections. A process that is alone keeps them in memory.
+    fn bound(&self, carrier: &Carrier, binds: &BTreeMap<String, Vec<Bind>>) -> usize {
+        if !self.context.nodes.is_shared() {
+            return carrier.bound().len();
+        }
+        let rows = binds.get(&*carrier.name).map_or(&[][..], Vec::as_slice);
+        rows.iter().filter(|bind| bind.bound).count()
+    }
+
+    async fn queues(&self) -> database::Result<BTreeMap<String, Queue>> {
+        let (store, plan) = (&self.context.store, &self.live.plan);
+        let quiet_until_ms = plan.quiet_until(self.context.clock.now_ms());
+        let until_ms = quiet_until_ms.unwrap_or(i64::MAX);
+        let mut queues: BTreeMap<String, Queue> = BTreeMap::new();
+        for bucket in store.buckets() {
+            for (carrier, waiting, held) in store.queues().depths(bucket, until_ms).await? {
+                let queue = queues.entry(carrier).or_default();
+                queue.waiting += waiting.unsigned_abs();
+                queue.held += held.unsigned_abs();
+            }
+            for (carrier, count) in store.queues().doubt_counts(bucket).await? {
+                queues.entry(carrier).or_default().in_doubt += count.unsigned_abs();
+            }
+        }
+        for (carrier, due_at_ms) in store.queues().oldest_due().await? {
+            queues.entry(carrier).or_default().oldest_due_ms = Some(due_at_ms);
+        }
+        Ok(queues)
+    }
+}

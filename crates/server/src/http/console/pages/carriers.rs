@@ -1,0 +1,228 @@
+//! Carriers, for operators: connections, traffic and queues.
+
+use super::super::failure::Failure;
+use super::super::page::Answered;
+use super::super::traffic::{self, ACCEPTED, Reading, Readings};
+use super::super::visitor::Visitor;
+use super::trace;
+use crate::explanation::meaning;
+use console::Section;
+use console::figures::{count, duration, percent};
+use console::parts::{Badge, Cell, Column, Empty, Figure, Table, Tone};
+use console::screens::{Details, Listing, Part};
+use engine::CarrierState;
+use std::collections::BTreeMap;
+
+/// The address of the list of carriers.
+pub(super) const PATH: &str = "/operator/carriers";
+
+/// The traffic of this node, by carrier.
+struct Traffic {
+    readings: Readings,
+    /// Submits a second, if an earlier view allows to measure them.
+    rates: BTreeMap<String, f64>,
+}
+
+impl Traffic {
+    fn of(visitor: &Visitor) -> Self {
+        let readings = traffic::read(&visitor.metrics());
+        let rates = visitor.samples().rates(visitor.now_ms(), &readings);
+        Self { readings, rates }
+    }
+
+    fn reading(&self, carrier: &str) -> Reading {
+        self.readings.get(carrier).cloned().unwrap_or_default()
+    }
+
+    fn rate(&self, carrier: &str) -> String {
+        let rate = self.rates.get(carrier);
+        rate.map_or_else(|| "–".to_owned(), |rate| format!("{rate:.1} / s"))
+    }
+}
+
+/// `GET /operator/carriers`.
+pub(super) async fn list(visitor: Visitor) -> Answered {
+    let empty = Empty::new(
+        "No carriers",
+        "The configuration names them under [[carrier]]. Without one only the sandbox works.",
+    );
+    let mut listing = Listing::new(
+        visitor.shell("Carriers", Section::Carriers),
+        table(&visitor).await?,
+        empty,
+    );
+    listing.lead = String::from(
+        "Queues are those of all nodes. Rate, window and failures are those of this node.",
+    );
+    listing.actions = vec![("Trace a number".to_owned(), trace::PATH.to_owned())];
+    listing.refresh = Some(PATH.to_owned());
+    Ok(visitor.answer(&listing))
+}
+
+/// Returns the carriers as a table.
+pub(super) async fn table(visitor: &Visitor) -> Result<Table, Failure> {
+    let carriers = visitor.engine().installation().carriers().await?;
+    let (traffic, now_ms) = (Traffic::of(visitor), visitor.now_ms());
+    let rows = carriers.iter().map(|carrier| {
+        let reading = traffic.reading(&carrier.name);
+        vec![
+            Cell::Link {
+                name: carrier.name.clone(),
+                href: format!("{PATH}/{}", carrier.name),
+                note: carrier.address.clone(),
+            },
+            Cell::Status(state(carrier)),
+            Cell::text(count(carrier.queue.waiting)),
+            Cell::text(oldest(carrier, now_ms)),
+            Cell::text(traffic.rate(&carrier.name)),
+            Cell::text(window(carrier, &reading)),
+            Cell::text(percent(reading.failures(), reading.results())),
+            Cell::text(count(carrier.queue.in_doubt)),
+        ]
+    });
+    Ok(Table {
+        label: "Carriers".to_owned(),
+        columns: vec![
+            Column::text("Carrier"),
+            Column::text("Connections"),
+            Column::number("Waiting"),
+            Column::number("Oldest").wide(),
+            Column::number("Rate").wide(),
+            Column::number("In window").wide(),
+            Column::number("Failures").wide(),
+            Column::number("In doubt").wide(),
+        ],
+        rows: rows.collect(),
+        now_ms,
+    })
+}
+
+/// `GET /operator/carriers/{name}`.
+pub(super) async fn page(visitor: Visitor) -> Answered {
+    let carriers = visitor.engine().installation().carriers().await?;
+    let name = visitor.param("name");
+    let found = carriers.iter().find(|carrier| carrier.name == name);
+    let carrier = found.ok_or(Failure::NotFound)?;
+    let traffic = Traffic::of(&visitor);
+    let reading = traffic.reading(&carrier.name);
+    let screen = Details {
+        shell: visitor.shell(&carrier.name, Section::Carriers),
+        back: ("All carriers".to_owned(), PATH.to_owned()),
+        changes: Vec::new(),
+        figures: figures(carrier, &traffic, visitor.now_ms()),
+        facts: facts(carrier, &reading),
+        sections: vec![responses(&reading, visitor.now_ms())],
+    };
+    Ok(visitor.answer(&screen))
+}
+
+/// Returns the badge of a carrier's connections.
+fn state(carrier: &CarrierState) -> Badge {
+    let text = format!("{} of {} bound", carrier.bound, carrier.binds);
+    let tone = match carrier.bound {
+        0 => Tone::Bad,
+        bound if bound < carrier.binds => Tone::Warning,
+        _ => Tone::Good,
+    };
+    Badge::new(tone, text)
+}
+
+/// Returns the time for which the oldest due batch waits.
+fn oldest(carrier: &CarrierState, now_ms: i64) -> String {
+    let due = carrier.queue.oldest_due_ms.filter(|due| *due <= now_ms);
+    due.map_or_else(|| "–".to_owned(), |due| duration(now_ms - due))
+}
+
+fn window(carrier: &CarrierState, reading: &Reading) -> String {
+    let size = (carrier.window * carrier.bound) as u64;
+    format!("{} of {}", count(reading.in_window), count(size))
+}
+
+fn figures(carrier: &CarrierState, traffic: &Traffic, now_ms: i64) -> Vec<Figure> {
+    let (queue, reading) = (carrier.queue, traffic.reading(&carrier.name));
+    let limit = carrier.max_per_second.map_or_else(
+        || "no limit".to_owned(),
+        |limit| format!("at most {limit} / s"),
+    );
+    let tone = match queue.in_doubt {
+        0 => Tone::Plain,
+        _ => Tone::Warning,
+    };
+    let held = format!("{} held", count(queue.held));
+    vec![
+        Figure::new("Waiting", count(queue.waiting)).note(Tone::Plain, held),
+        Figure::new("Oldest waits", oldest(carrier, now_ms)),
+        Figure::new("Rate", traffic.rate(&carrier.name)).note(Tone::Plain, limit),
+        Figure::new("In window", window(carrier, &reading)),
+        Figure::new("In doubt", count(queue.in_doubt)).note(tone, "without a known outcome"),
+    ]
+}
+
+fn facts(carrier: &CarrierState, reading: &Reading) -> Vec<(String, String)> {
+    let waited = |percent| {
+        let bound = reading.waited(percent);
+        bound.map_or_else(|| "–".to_owned(), within)
+    };
+    let facts = [
+        ("Connections", state(carrier).text),
+        ("Address", carrier.address.clone()),
+        ("System id", carrier.system_id.clone()),
+        ("Window of a connection", count(carrier.window as u64)),
+        ("Half are submitted", waited(50)),
+        ("95 % are submitted", waited(95)),
+    ];
+    facts.map(|(name, value)| (name.to_owned(), value)).to_vec()
+}
+
+/// Returns the bound of a histogram as people read it.
+fn within(bound: &str) -> String {
+    match bound {
+        "+Inf" => "after more than a minute".to_owned(),
+        seconds => format!("within {seconds} s of acceptance"),
+    }
+}
+
+/// Returns the results of submits, the most frequent first.
+fn responses(reading: &Reading, now_ms: i64) -> Part {
+    let mut results: Vec<(&String, &u64)> = reading.responses.iter().collect();
+    results.retain(|(_, number)| **number > 0);
+    results.sort_by_key(|(_, number)| std::cmp::Reverse(**number));
+    let rows = results.into_iter().map(|(status, number)| {
+        vec![
+            Cell::Code(status.clone()),
+            Cell::text(explained(status)),
+            Cell::text(count(*number)),
+            Cell::text(percent(*number, reading.results())),
+        ]
+    });
+    Part {
+        title: "Results of submits".to_owned(),
+        lead: "Each page counts, since this node started.".to_owned(),
+        table: Some(Table {
+            label: "Results of submits".to_owned(),
+            columns: vec![
+                Column::text("Status"),
+                Column::text("Meaning").wide(),
+                Column::number("Pages"),
+                Column::number("Share"),
+            ],
+            rows: rows.collect(),
+            now_ms,
+        }),
+        empty: Some(Empty::new(
+            "No submits yet",
+            "The results of the carrier are counted here.",
+        )),
+        form: None,
+    }
+}
+
+fn explained(status: &str) -> &'static str {
+    match status {
+        ACCEPTED => "the carrier accepted the page",
+        "not_sent" => "the connection ended before the submit",
+        "unknown" => "the connection ended before the response",
+        "other" => "the status is neither of the standard nor of vendors",
+        status => meaning(status).unwrap_or("–"),
+    }
+}
