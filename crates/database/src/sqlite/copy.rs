@@ -29,7 +29,8 @@ pub fn open_copy(file: &Path, schema: &Schema) -> Result<Option<Connection>> {
 
 fn try_open(file: &Path, schema: &Schema) -> Result<Option<Connection>> {
     let mut connection = options(file).read_only().connect()?;
-    // The first migration identifies the owner, because a migration is never edited.
+    // The checksum of the first migration identifies a database of ogene. Until the first release
+    // that migration may be edited, and a copy from before the edit is then not recognised.
     let first: Vec<Vec<u8>> = connection.fetch(
         "select checksum from _migrations where version = (select min(version) from _migrations)",
         &[],
