@@ -1,7 +1,8 @@
 //! The two databases of Ogene: connections, transactions, and statements over one row or many.
 //!
-//! One SQL text serves SQLite and PostgreSQL. All changes are transactions ([`Change`]). On SQLite,
-//! changes that arrive together share a commit.
+//! A statement has one SQL text for SQLite and PostgreSQL where both accept it, and otherwise one
+//! for each ([`Sql`]). A statement over many rows has a second text for PostgreSQL ([`bulk`]). All
+//! changes are transactions ([`Change`]). On SQLite, changes that arrive together share a commit.
 
 mod bulk;
 mod certificate_trust;

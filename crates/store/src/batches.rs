@@ -1,5 +1,5 @@
-//! Batches: the work of dispatch. A batch holds recipients of one message, for one carrier, that
-//! are not accounted for yet.
+//! Batches: the work of dispatch. A batch holds recipients of one message, for one carrier, whose
+//! submit has no committed outcome yet.
 //!
 //! A claim records the intent to send. A claimed recipient without a delivery may have been sent;
 //! any other has not. So a claim takes little more than a carrier's in-flight windows can hold.

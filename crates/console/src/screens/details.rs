@@ -1,10 +1,10 @@
-//! One thing with its facts, changes and lists, such as an account.
+//! The generic screen of one object, such as an account: its facts, changes and lists.
 
 use crate::Shell;
 use crate::parts::{Confirm, Empty, Field, Figure, Table};
 use askama::Template;
 
-/// A thing: key figures, facts, and sections with a list or a form each.
+/// The screen of an object: key figures, facts, and sections with a list or a form each.
 #[derive(Clone, Debug, Eq, PartialEq, Template)]
 #[template(path = "details.html")]
 pub struct Details {

@@ -15,11 +15,11 @@ pub struct Member {
     pub status: Badge,
     /// `true` if the user has a second factor.
     pub has_second_factor: bool,
-    /// The choice of a role.
+    /// The select field of the role.
     pub role: Field,
-    /// The address that the choice posts to.
+    /// The path that a change of the role is posted to.
     pub role_href: String,
-    /// The removal, absent for the user who looks at the screen.
+    /// The confirmation of a removal. It is `None` for the user who is signed in.
     pub remove: Option<Confirm>,
 }
 

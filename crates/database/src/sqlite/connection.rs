@@ -11,8 +11,8 @@ use std::fmt;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 thread_local! {
-    /// Pages in the log after the last commit on this thread. A hook of SQLite has no other place
-    /// to store it.
+    /// Pages in the write-ahead log after the last commit on this thread. The hook of SQLite is a
+    /// plain function, which cannot store the number in the connection.
     static LOG_PAGES: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -21,7 +21,7 @@ pub struct Connection {
     pub(super) raw: rusqlite::Connection,
 }
 
-/// Runs blocking work. A worker of the runtime hands its other tasks over meanwhile.
+/// Runs blocking work. In a multi-threaded runtime, other threads run the other tasks meanwhile.
 pub(super) fn blocking<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current() {
         Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {
@@ -36,7 +36,7 @@ impl Connection {
         Self { raw }
     }
 
-    /// Runs a command that begins, ends or divides a transaction.
+    /// Runs `begin`, `commit`, `rollback` or a command on a savepoint.
     pub(crate) fn command(&mut self, text: &str) -> Result<()> {
         let made = self.raw.prepare_cached(text);
         let made = made.and_then(|mut statement| statement.raw_execute());
@@ -44,20 +44,21 @@ impl Connection {
         Ok(())
     }
 
-    /// Turns off SQLite's own checkpoints. [`Self::checkpoint`] replaces them, since SQLite would not
-    /// report a failed sync.
+    /// Turns off the automatic checkpoints of SQLite, which do not report a failed sync.
+    /// [`Self::checkpoint`] replaces them.
     pub(crate) fn disable_auto_checkpoint(&mut self) -> Result<()> {
         self.raw.wal_hook(Some(note_log_pages)).map_err(failure)?;
         Ok(())
     }
 
-    /// Returns the number of pages in the log after the last commit on this thread.
+    /// Returns the number of pages in the write-ahead log after the last commit on this thread.
     pub(crate) fn log_pages() -> u32 {
         LOG_PAGES.get()
     }
 
-    /// Checkpoints the log into the database. Any failure but a failed sync is transient, and the
-    /// log holds all data meanwhile.
+    /// Copies the pages of the write-ahead log into the database file. Only a failed sync is an
+    /// error. After any other failure the log still holds the pages, and a later checkpoint copies
+    /// them.
     pub(crate) fn checkpoint(&self) -> Result<()> {
         let made = self.raw.query_row("pragma wal_checkpoint", (), |_| Ok(()));
         match made.map_err(failure) {
@@ -81,7 +82,7 @@ impl Connection {
         Ok(set.map_err(failure)?)
     }
 
-    /// Runs statements that take no values.
+    /// Runs a text of one or many statements without parameters.
     pub(crate) fn batch(&mut self, text: &str) -> Result<()> {
         Ok(blocking(|| self.raw.execute_batch(text)).map_err(failure)?)
     }
@@ -147,7 +148,7 @@ impl Connection {
         })
     }
 
-    /// Runs a statement once for each of many rows.
+    /// Binds the values of each row to one statement in turn, and calls `run` to execute it.
     pub(crate) fn each(
         &mut self,
         bulk: &Bulk<'_>,
@@ -166,7 +167,7 @@ impl Connection {
         Ok(blocking(run_all).map_err(failure)?)
     }
 
-    /// Runs a statement once for each of many rows, and returns its rows.
+    /// Runs one statement with the values of each row in turn, and returns all rows that it yields.
     pub(crate) fn fetch_each<T: FromRow>(&mut self, bulk: &Bulk<'_>) -> Result<Vec<T>> {
         let (sql, rows, rest) = bulk.each_row();
         blocking(|| {

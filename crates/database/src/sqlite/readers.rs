@@ -26,18 +26,18 @@ struct Pool {
     idle: Mutex<Vec<Connection>>,
 }
 
-/// A connection on loan, which returns to the pool.
+/// A connection of the pool in use. Its drop returns it to the pool.
 #[derive(Debug)]
 pub struct PooledReader {
-    /// `None` once the connection is returned.
+    /// `None` after the drop has taken it.
     connection: Option<Connection>,
     pool: Readers,
     _permit: OwnedSemaphorePermit,
 }
 
 impl Readers {
-    /// Returns a pool with a maximum size. It opens the first connection now, so that a fault is
-    /// found.
+    /// Returns a pool of at most `most` connections. The first is opened now, so that a file that
+    /// cannot be opened is an error at the start.
     pub(crate) fn new(options: Options, most: u32) -> Result<Self> {
         let first = options.connect()?;
         Ok(Self(Arc::new(Pool {
@@ -55,7 +55,8 @@ impl Readers {
 
     /// Waits for a connection.
     pub(crate) async fn acquire(&self) -> Result<PooledReader> {
-        // A statement never waits, so a loop of reads would block the other futures of its task.
+        // Statements on SQLite block and never yield. Without this yield, a loop of reads would
+        // block the other futures of its task.
         yield_now().await;
         let permits = Arc::clone(&self.0.permits);
         let permit = timeout(ACQUIRE_TIMEOUT, permits.acquire_owned()).await;
@@ -70,9 +71,9 @@ impl Readers {
         })
     }
 
-    /// Waits for all connections and closes them.
+    /// Waits until all connections are returned, and closes them.
     pub(crate) async fn close(&self) {
-        // An error means that the pool is already closed.
+        // The permits are closed already if the pool was closed before.
         let all = self.0.permits.acquire_many(self.0.most).await;
         if all.is_ok() {
             self.0.permits.close();
@@ -83,7 +84,8 @@ impl Readers {
 
 impl Drop for PooledReader {
     fn drop(&mut self) {
-        // In an abandoned transaction, the next user would read its old snapshot.
+        // A connection inside a transaction is dropped and not returned, since its next user would
+        // read the old snapshot of that transaction.
         let rests = |connection: &Connection| connection.is_at_rest();
         if let Some(connection) = self.connection.take().filter(rests) {
             self.pool.0.idle.lock().push(connection);

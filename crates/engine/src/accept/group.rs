@@ -23,12 +23,12 @@ pub(crate) async fn run(
 ) {
     let mut received = Vec::with_capacity(MAX_SENDS);
     let mut queued: VecDeque<Waiting> = VecDeque::new();
-    // The wait for a settle commit. Campaigns are not accepted before it ends.
+    // A task that waits for a settle commit. While it runs, campaigns stay in the queue.
     let mut settle_wait: Option<JoinHandle<()>> = None;
     let mut sample: Option<RateSample> = None;
     loop {
         if queued.is_empty() && queue.is_empty() {
-            // The queue is empty. Idle time must not count as time of a commit.
+            // Idle time follows. With it, the sample would show a rate that is too low.
             sample = None;
         }
         if queued.is_empty() && queue.recv_many(&mut received, MAX_SENDS).await == 0 {
@@ -60,7 +60,8 @@ pub(crate) async fn run(
         if queued.is_empty() && queue.is_empty() {
             rate.record(sample.take(), Instant::now());
         }
-        // On SQLite both stages share one writer, so they take turns without this wait.
+        // PostgreSQL runs accept and settle commits at the same time, so accept lets settle end
+        // first. SQLite has one writer, which runs the commits of both stages in turn.
         if context.store.is_shared() {
             let waiting_for_settle = wait_for_settle(Arc::clone(&context));
             if full {
@@ -72,14 +73,14 @@ pub(crate) async fn run(
     }
 }
 
-/// Waits for the end of one settle commit if any runs, at most [`MAX_SETTLE_WAIT`]. So a stalled
-/// settle commit delays no send for long.
+/// Waits until a running settle commit ends. The wait has a limit, so that a stalled settle commit
+/// does not stop accepting. Returns at once if none runs.
 async fn wait_for_settle(context: Arc<Context>) {
     let _ = timeout(MAX_SETTLE_WAIT, context.commit_share.wait_for_settle()).await;
 }
 
-/// Waits until the settle commit ends or a small send arrives. Returns the wait if it has not
-/// ended.
+/// Waits until the settle commit ends or a small send arrives. Returns the task that waits for the
+/// commit if it still runs.
 async fn settle_or_small_send(
     mut settle_wait: JoinHandle<()>,
     queue: &mut mpsc::Receiver<Waiting>,
@@ -97,9 +98,12 @@ async fn settle_or_small_send(
     }
 }
 
-/// Takes the next group from the queue. Small sends overtake campaigns, and campaigns are left out
-/// while `with_campaigns` is `false`. A group has no two sends with one fingerprint, since the
-/// second is a duplicate only if the first is accepted. Sends that waited too long are refused.
+/// Removes the next group of sends from the queue.
+///
+/// A campaign stays queued if `with_campaigns` is `false` or the group has enough recipients. Small
+/// sends behind it overtake it. Among sends with one fingerprint, only the first joins the
+/// group. The others are duplicates if it is accepted, so they stay queued until its commit ends. A
+/// send that waited longer than [`QUEUE_TIMEOUT`] is refused.
 pub(crate) fn group(
     queued: &mut VecDeque<Waiting>,
     now: Instant,

@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_refusal_has_one_row_whose_example_is_told_by_that_row() {
+    fn each_example_has_the_code_status_and_label_of_its_row() {
         let rows: Vec<String> = examples()
             .iter()
             .map(|refusal| {
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_told_in_the_envelope_of_section_7() {
+    fn an_error_has_the_envelope_of_section_5_2() {
         let failure = Failure::from(Refusal::FromMissing);
         let text = serde_json::to_string(&failure.envelope(Shape::V2)).unwrap();
         insta::assert_snapshot!(testkit::indented(&text), @r#"
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_of_v1_find_what_they_read_beside_the_envelope() {
+    fn the_envelope_of_v1_has_the_older_fields_too() {
         let failure = Failure::from(Refusal::FromMissing);
         let text = serde_json::to_string(&failure.envelope(Shape::V1)).unwrap();
         insta::assert_snapshot!(testkit::indented(&text), @r#"
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_failures_tell_nothing_of_their_cause() {
+    fn our_own_failures_hide_their_cause() {
         let text = serde_json::to_string(&Failure::Ours.envelope(Shape::V2)).unwrap();
         insta::assert_snapshot!(testkit::indented(&text), @r#"
         {
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_that_pass_say_when_to_retry() {
+    fn temporary_refusals_have_a_retry_after_header() {
         for (refusal, seconds) in [
             (
                 Refusal::RateLimited {
