@@ -4,24 +4,16 @@
 //! assets into a folder. Any web server shows them, such as `python3 -m http.server` in the folder.
 
 mod samples;
-mod users;
 
 use crate::{ASSETS, CONTENT_SECURITY_POLICY};
 use regex::Regex;
-use samples::HOSTILE;
+use samples::{HOSTILE, all};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::{env, fs};
 
 /// Most bytes of HTML of a screen, so that a first load stays within 100 KB.
 const MAX_SCREEN_BYTES: usize = 48 * 1024;
-
-/// Returns all screens by name.
-fn all() -> Vec<(&'static str, String)> {
-    let mut all = samples::all();
-    all.extend(users::all());
-    all
-}
 
 fn matches<'h>(pattern: &str, html: &'h str) -> Vec<&'h str> {
     let pattern = Regex::new(pattern).unwrap();

@@ -10,9 +10,9 @@ use crate::postgres::pooled::{Pool, Pooled};
 use crate::postgres::server::Server;
 use crate::query::{FromRow, Query};
 use crate::schema::Schema;
-use crate::sqlite::connection::Connection;
+use crate::sqlite::connection::SqliteConnection;
 use crate::sqlite::options::Options;
-use crate::sqlite::readers::Readers;
+use crate::sqlite::reader_pool::ReaderPool;
 use crate::tx::{SqliteTx, TIMEOUT, Tx};
 use crate::writer::Writer;
 use crate::{postgres, sqlite};
@@ -37,7 +37,7 @@ pub enum Db {
         /// Applies all changes.
         writer: Writer,
         /// Connections that only read.
-        readers: Readers,
+        readers: ReaderPool,
     },
     /// A PostgreSQL server.
     Postgres {
@@ -170,7 +170,7 @@ impl Db {
 
     /// Opens a separate connection to an embedded database for copying, so that neither the writer
     /// nor a reader waits.
-    pub fn connect_to_copy(&self) -> Result<Connection> {
+    pub fn connect_to_copy(&self) -> Result<SqliteConnection> {
         let Self::Sqlite { readers, .. } = self else {
             return Err(Error::Impossible(
                 "a backup is made of an embedded database",

@@ -42,13 +42,13 @@ pub use postgres::remedy::Unusable;
 pub use postgres::server::Server;
 pub use query::{Column, FromRow, Query, Row, Sql, Text, Value, query};
 pub use schema::{Migration, Schema};
-pub use sqlite::connection::Connection;
+pub use sqlite::connection::SqliteConnection;
 pub use sqlite::copy;
 pub use sqlite::files::{
     FILE, MODE, give_to_owner, has_orphaned_log, lock_opening, make as make_file,
     prepare_directory, sync_directory,
 };
-pub use sqlite::readers::{PooledReader, Readers};
+pub use sqlite::reader_pool::{PooledReader, ReaderPool};
 #[cfg(feature = "test-support")]
 pub use test_connection::{Cell, TestConnection};
 pub use tx::{SqliteTx, Tx};

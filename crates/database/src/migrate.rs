@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::failure::Failure;
 use crate::query::{Value, query};
 use crate::schema::Migration;
-use crate::sqlite::connection::Connection;
+use crate::sqlite::connection::SqliteConnection;
 use sqlx::PgConnection;
 
 /// An applied migration: its version and its checksum.
@@ -42,8 +42,8 @@ pub(crate) fn due<'s>(known: &'s [Migration], applied: &[Applied]) -> Result<&'s
 }
 
 /// Brings the schema of a file up to date.
-pub(crate) fn sqlite(connection: &mut Connection, known: &[Migration]) -> Result<()> {
-    connection.batch(
+pub(crate) fn sqlite(connection: &mut SqliteConnection, known: &[Migration]) -> Result<()> {
+    connection.execute_script(
         "create table if not exists _migrations (
              version bigint primary key,
              name text not null,
@@ -53,14 +53,14 @@ pub(crate) fn sqlite(connection: &mut Connection, known: &[Migration]) -> Result
     )?;
     let applied: Vec<Applied> = connection.fetch(APPLIED, &[], usize::MAX)?;
     for migration in due(known, &applied)? {
-        connection.command("begin immediate")?;
+        connection.run_transaction_command("begin immediate")?;
         let made = connection
-            .batch(migration.sql)
+            .execute_script(migration.sql)
             .and_then(|()| connection.execute(NOTE, &values(migration)))
-            .and_then(|_| connection.command("commit"));
+            .and_then(|_| connection.run_transaction_command("commit"));
         if let Err(error) = made {
             // Some failures have already ended the transaction, so the rollback may fail.
-            let _ = connection.command("rollback");
+            let _ = connection.run_transaction_command("rollback");
             return Err(as_migration(error));
         }
     }

@@ -8,4 +8,4 @@ pub mod copy;
 pub(crate) mod files;
 pub(crate) mod open;
 pub(crate) mod options;
-pub(crate) mod readers;
+pub(crate) mod reader_pool;

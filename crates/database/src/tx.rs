@@ -5,8 +5,8 @@ use crate::citus::Placement;
 use crate::error::{Error, Result};
 use crate::postgres::pooled::Pooled;
 use crate::query::{FromRow, Query, Row, query};
-use crate::sqlite::connection::Connection;
-use crate::sqlite::readers::PooledReader;
+use crate::sqlite::connection::SqliteConnection;
+use crate::sqlite::reader_pool::PooledReader;
 use sqlx::PgConnection;
 use sqlx::postgres::PgRow;
 use std::collections::HashSet;
@@ -27,14 +27,14 @@ pub enum Tx {
 /// SQLite's connection: the writer's own, or one of a reader.
 pub enum SqliteTx {
     /// The connection of the writer.
-    Writer(Connection),
+    Writer(SqliteConnection),
     /// The connection of a reader.
     Reader(PooledReader),
 }
 
 impl std::ops::Deref for SqliteTx {
-    type Target = Connection;
-    fn deref(&self) -> &Connection {
+    type Target = SqliteConnection;
+    fn deref(&self) -> &SqliteConnection {
         match self {
             Self::Writer(connection) => connection,
             Self::Reader(connection) => connection,
@@ -43,7 +43,7 @@ impl std::ops::Deref for SqliteTx {
 }
 
 impl std::ops::DerefMut for SqliteTx {
-    fn deref_mut(&mut self) -> &mut Connection {
+    fn deref_mut(&mut self) -> &mut SqliteConnection {
         match self {
             Self::Writer(connection) => connection,
             Self::Reader(connection) => connection,
@@ -63,7 +63,7 @@ impl Tx {
     /// Begins a snapshot: all reads see the database as it is at this moment. It suits large reads.
     pub async fn begin_snapshot(&mut self) -> Result<()> {
         match self {
-            Self::Sqlite(connection) => connection.command("begin"),
+            Self::Sqlite(connection) => connection.run_transaction_command("begin"),
             Self::Postgres(connection) => {
                 let begin = sqlx::raw_sql(
                     "begin isolation level repeatable read, read only;
@@ -82,7 +82,7 @@ impl Tx {
     }
 
     /// Returns the connection to SQLite, or an error on PostgreSQL.
-    pub fn sqlite(&mut self) -> Result<&mut Connection> {
+    pub fn sqlite(&mut self) -> Result<&mut SqliteConnection> {
         match self {
             Self::Sqlite(connection) => Ok(connection),
             Self::Postgres(_) => Err(Error::Closed),
@@ -157,7 +157,7 @@ impl Tx {
     pub async fn execute_each(&mut self, bulk: Bulk<'_>) -> Result<u64> {
         if let Self::Sqlite(connection) = self {
             let mut changed = 0;
-            connection.each(&bulk, |statement| {
+            connection.execute_each(&bulk, |statement| {
                 changed += statement.raw_execute()? as u64;
                 Ok(())
             })?;
@@ -180,7 +180,7 @@ impl Tx {
     ) -> Result<Vec<bool>> {
         if let Self::Sqlite(connection) = self {
             let mut changed = Vec::new();
-            connection.each(&bulk, |statement| {
+            connection.execute_each(&bulk, |statement| {
                 changed.push(statement.raw_execute()? > 0);
                 Ok(())
             })?;

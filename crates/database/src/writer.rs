@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::failure::Failure;
 #[cfg(feature = "test-support")]
 use crate::memory::Disk;
-use crate::sqlite::connection::Connection;
+use crate::sqlite::connection::SqliteConnection;
 use group::{Order, Waiting};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot};
@@ -35,7 +35,7 @@ pub struct Writer {
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection) -> Result<Self> {
+    pub(crate) fn start(connection: SqliteConnection) -> Result<Self> {
         let (queue, orders) = mpsc::channel(QUEUE);
         let runtime = Handle::current();
         std::thread::Builder::new()
@@ -85,7 +85,7 @@ impl Writer {
 
     /// Starts a writer in this runtime. `disk` decides the result of each commit.
     #[cfg(feature = "test-support")]
-    pub(crate) fn start_task(connection: Connection, disk: Disk) -> Self {
+    pub(crate) fn start_task(connection: SqliteConnection, disk: Disk) -> Self {
         let (queue, orders) = mpsc::channel(QUEUE);
         tokio::spawn(task::run(connection, orders, disk));
         Self { queue }

@@ -2,14 +2,14 @@
 //!
 //! No timer delays a commit. A group holds the sends that arrived while the last commit ran.
 
+mod campaign_limit;
 mod commit;
 mod group;
 pub(crate) mod keyed;
 mod limits;
-mod load;
 mod queue;
+mod queued_send;
 mod sent;
-mod waiting;
 
 use crate::context::Context;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub use sent::{PersonalisedSent, Sent};
 
 /// Opens a queue for `capacity` sends, and starts the task that commits them.
 pub(crate) fn start(context: Arc<Context>, capacity: usize) -> (AcceptQueue, JoinHandle<()>) {
-    let (queue, waiting) = AcceptQueue::open(capacity);
-    let committing = group::run(context, waiting, queue.rate());
+    let (queue, queued) = AcceptQueue::open(capacity);
+    let committing = group::run(context, queued, queue.campaign_limit());
     (queue, tokio::spawn(committing))
 }

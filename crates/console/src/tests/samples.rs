@@ -11,6 +11,7 @@ use domain::{Environment, Money};
 mod lists;
 mod overview;
 mod traffic;
+mod users;
 
 /// 29 November 2026 in Lagos.
 pub(super) const NOW_MS: i64 = 1_795_968_402_000;
@@ -49,6 +50,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     ];
     all.extend(traffic::all());
     all.extend(lists::all());
+    all.extend(users::all());
     all
 }
 

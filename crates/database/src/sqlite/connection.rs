@@ -13,11 +13,11 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 thread_local! {
     /// Pages in the write-ahead log after the last commit on this thread. The hook of SQLite is a
     /// plain function, which cannot store the number in the connection.
-    static LOG_PAGES: Cell<u32> = const { Cell::new(0) };
+    static WAL_PAGES: Cell<u32> = const { Cell::new(0) };
 }
 
 /// A connection to a database file.
-pub struct Connection {
+pub struct SqliteConnection {
     pub(super) raw: rusqlite::Connection,
 }
 
@@ -31,13 +31,13 @@ pub(super) fn blocking<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-impl Connection {
+impl SqliteConnection {
     pub(super) fn new(raw: rusqlite::Connection) -> Self {
         Self { raw }
     }
 
     /// Runs `begin`, `commit`, `rollback` or a command on a savepoint.
-    pub(crate) fn command(&mut self, text: &str) -> Result<()> {
+    pub(crate) fn run_transaction_command(&mut self, text: &str) -> Result<()> {
         let made = self.raw.prepare_cached(text);
         let made = made.and_then(|mut statement| statement.raw_execute());
         made.map_err(failure)?;
@@ -47,13 +47,13 @@ impl Connection {
     /// Turns off the automatic checkpoints of SQLite, which do not report a failed sync.
     /// [`Self::checkpoint`] replaces them.
     pub(crate) fn disable_auto_checkpoint(&mut self) -> Result<()> {
-        self.raw.wal_hook(Some(note_log_pages)).map_err(failure)?;
+        self.raw.wal_hook(Some(record_wal_pages)).map_err(failure)?;
         Ok(())
     }
 
     /// Returns the number of pages in the write-ahead log after the last commit on this thread.
-    pub(crate) fn log_pages() -> u32 {
-        LOG_PAGES.get()
+    pub(crate) fn wal_pages() -> u32 {
+        WAL_PAGES.get()
     }
 
     /// Copies the pages of the write-ahead log into the database file. Only a failed sync is an
@@ -83,7 +83,7 @@ impl Connection {
     }
 
     /// Runs a text of one or many statements without parameters.
-    pub(crate) fn batch(&mut self, text: &str) -> Result<()> {
+    pub(crate) fn execute_script(&mut self, text: &str) -> Result<()> {
         Ok(blocking(|| self.raw.execute_batch(text)).map_err(failure)?)
     }
 
@@ -120,9 +120,9 @@ impl Connection {
         &mut self,
         sql: &str,
         values: &[query::Value<'_>],
-        most: usize,
+        max_rows: usize,
     ) -> Result<Vec<T>> {
-        self.fetch_with(sql, values, most, T::from_row)
+        self.fetch_with(sql, values, max_rows, T::from_row)
     }
 
     /// Returns at most the given number of rows of a statement, each converted by `read`.
@@ -130,7 +130,7 @@ impl Connection {
         &mut self,
         sql: &str,
         values: &[query::Value<'_>],
-        most: usize,
+        max_rows: usize,
         mut read: impl FnMut(&query::Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
         blocking(|| {
@@ -139,7 +139,7 @@ impl Connection {
             bind(&mut statement, &positions, values, &[]).map_err(failure)?;
             let mut rows = statement.raw_query();
             let mut found = Vec::new();
-            while found.len() < most
+            while found.len() < max_rows
                 && let Some(row) = rows.next().map_err(failure)?
             {
                 found.push(read(&query::Row::Sqlite(row))?);
@@ -149,7 +149,7 @@ impl Connection {
     }
 
     /// Binds the values of each row to one statement in turn, and calls `run` to execute it.
-    pub(crate) fn each(
+    pub(crate) fn execute_each(
         &mut self,
         bulk: &Bulk<'_>,
         mut run: impl FnMut(&mut rusqlite::CachedStatement<'_>) -> rusqlite::Result<()>,
@@ -186,7 +186,7 @@ impl Connection {
     }
 
     /// Returns `true` outside a transaction.
-    pub(crate) fn is_at_rest(&self) -> bool {
+    pub(crate) fn is_outside_transaction(&self) -> bool {
         self.raw.is_autocommit()
     }
 
@@ -201,8 +201,8 @@ impl Connection {
     clippy::unnecessary_wraps,
     reason = "it is the hook of the write-ahead log"
 )]
-fn note_log_pages(_: &mut Wal, pages: c_int) -> rusqlite::Result<()> {
-    LOG_PAGES.set(pages.unsigned_abs());
+fn record_wal_pages(_: &mut Wal, pages: c_int) -> rusqlite::Result<()> {
+    WAL_PAGES.set(pages.unsigned_abs());
     Ok(())
 }
 
@@ -233,8 +233,10 @@ fn bind(
     Ok(())
 }
 
-impl fmt::Debug for Connection {
+impl fmt::Debug for SqliteConnection {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Connection").finish_non_exhaustive()
+        formatter
+            .debug_struct("SqliteConnection")
+            .finish_non_exhaustive()
     }
 }

@@ -1,6 +1,6 @@
 //! Copies of an embedded database, each in one file.
 
-use super::connection::Connection;
+use super::connection::SqliteConnection;
 use super::options::{BUSY_TIMEOUT, Options};
 use crate::error::{Error, Result};
 use crate::failure::Failure;
@@ -14,7 +14,7 @@ use std::path::Path;
 const OF_OTHERS: [&str; 2] = ["1", "26"];
 
 /// Opens a copy for reading. It returns `None` if the file is not a database of ogene.
-pub fn open_copy(file: &Path, schema: &Schema) -> Result<Option<Connection>> {
+pub fn open_copy(file: &Path, schema: &Schema) -> Result<Option<SqliteConnection>> {
     match try_open(file, schema) {
         Err(Error::Database(failure))
             if failure
@@ -27,7 +27,7 @@ pub fn open_copy(file: &Path, schema: &Schema) -> Result<Option<Connection>> {
     }
 }
 
-fn try_open(file: &Path, schema: &Schema) -> Result<Option<Connection>> {
+fn try_open(file: &Path, schema: &Schema) -> Result<Option<SqliteConnection>> {
     let mut connection = options(file).read_only().connect()?;
     // The checksum of the first migration identifies a database of ogene. Until the first release
     // that migration may be edited, and a copy from before the edit is then not recognised.
@@ -43,7 +43,7 @@ fn try_open(file: &Path, schema: &Schema) -> Result<Option<Connection>> {
 
 /// Writes a database, as it is at this moment, into an empty file. The copy is durable only after
 /// the caller syncs the file.
-pub fn copy(mut from: Connection, file: &Path) -> Result<()> {
+pub fn copy(mut from: SqliteConnection, file: &Path) -> Result<()> {
     let name = file.to_str().ok_or_else(|| {
         let fault = io::Error::new(io::ErrorKind::InvalidFilename, "its path is not UTF-8");
         Error::from(Failure::Io(fault))
@@ -82,7 +82,7 @@ pub fn difference(file: &Path, schema: &Schema) -> Result<Option<String>> {
     Ok(other.or_else(missing))
 }
 
-fn objects(connection: &mut Connection) -> Result<Vec<Object>> {
+fn objects(connection: &mut SqliteConnection) -> Result<Vec<Object>> {
     // Names with this prefix are reserved for SQLite. The library makes the list of migrations.
     connection.fetch(
         "select type, name, case name when '_migrations' then '' else coalesce(sql, '') end

@@ -1,9 +1,9 @@
 //! Opening an embedded database, in a directory or in memory.
 
-use super::connection::Connection;
+use super::connection::SqliteConnection;
 use super::files::{FILE, has_orphaned_log, lock_opening, make, prepare_directory, sync_directory};
 use super::options::{BUSY_TIMEOUT, Options};
-use super::readers::Readers;
+use super::reader_pool::ReaderPool;
 use crate::error::{Error, Result};
 #[cfg(feature = "test-support")]
 use crate::memory::Disk;
@@ -24,7 +24,7 @@ const PAGE_BYTES: &str = "2048";
 const WRITER_KEEPS: &str = "pragma cache_size = -2000";
 
 /// Opens the database of a directory, or makes one if there is none.
-pub(crate) async fn directory(path: &Path, schema: &Schema) -> Result<(Writer, Readers)> {
+pub(crate) async fn directory(path: &Path, schema: &Schema) -> Result<(Writer, ReaderPool)> {
     prepare_directory(path)?;
     let _lock = lock_opening(path).await?;
     if has_orphaned_log(path).map_err(|source| Error::directory(path, source))? {
@@ -39,7 +39,7 @@ pub(crate) async fn directory(path: &Path, schema: &Schema) -> Result<(Writer, R
 
 /// Opens the database of this name in memory, and makes its tables if it is new.
 #[cfg(feature = "test-support")]
-pub(crate) fn in_memory(name: &str, disk: Disk, schema: &Schema) -> Result<(Writer, Readers)> {
+pub(crate) fn in_memory(name: &str, disk: Disk, schema: &Schema) -> Result<(Writer, ReaderPool)> {
     let options = Options::in_memory(name);
     let mut writer = options.connect()?;
     migrate::sqlite(&mut writer, schema.sqlite)?;
@@ -47,7 +47,7 @@ pub(crate) fn in_memory(name: &str, disk: Disk, schema: &Schema) -> Result<(Writ
     Ok((Writer::start_task(writer, disk), readers))
 }
 
-fn with(options: Options, schema: &Schema) -> Result<(Writer, Readers)> {
+fn with(options: Options, schema: &Schema) -> Result<(Writer, ReaderPool)> {
     let options = options
         .pragma("page_size", PAGE_BYTES)
         .pragma("journal_mode", "wal")
@@ -62,22 +62,22 @@ fn with(options: Options, schema: &Schema) -> Result<(Writer, Readers)> {
     migrate::sqlite(&mut writer, schema.sqlite)?;
     // This setting follows the migrations. A migration may sort a whole table, which memory may not
     // hold, and is faster when its connection has more memory.
-    writer.command("pragma temp_store = memory")?;
-    writer.command(WRITER_KEEPS)?;
+    writer.execute_script("pragma temp_store = memory")?;
+    writer.execute_script(WRITER_KEEPS)?;
     let readers = readers(options)?;
     Ok((Writer::start(writer)?, readers))
 }
 
-fn readers(options: Options) -> Result<Readers> {
+fn readers(options: Options) -> Result<ReaderPool> {
     let options = options
         .pragma("cache_size", "-4000")
         .pragma("temp_store", "memory")
         .pragma("query_only", "on");
-    Readers::new(options, READERS)
+    ReaderPool::new(options, READERS)
 }
 
 /// A failed switch to WAL is silent unless its result is read.
-fn read_back(connection: &mut Connection) -> Result<()> {
+fn read_back(connection: &mut SqliteConnection) -> Result<()> {
     let journal: String = connection.fetch_one("pragma journal_mode", &[])?;
     let synchronous: i64 = connection.fetch_one("pragma synchronous", &[])?;
     let foreign_keys: i64 = connection.fetch_one("pragma foreign_keys", &[])?;

@@ -1,6 +1,6 @@
 //! Options for opening a database file.
 
-use super::connection::{Connection, blocking};
+use super::connection::{SqliteConnection, blocking};
 use crate::error::Result;
 use crate::failure::failure;
 use rusqlite::OpenFlags;
@@ -69,9 +69,9 @@ impl Options {
     }
 
     /// Opens the file.
-    pub(crate) fn connect(&self) -> Result<Connection> {
+    pub(crate) fn connect(&self) -> Result<SqliteConnection> {
         let opened = blocking(|| self.raw());
-        Ok(Connection::new(opened.map_err(failure)?))
+        Ok(SqliteConnection::new(opened.map_err(failure)?))
     }
 
     fn raw(&self) -> rusqlite::Result<rusqlite::Connection> {

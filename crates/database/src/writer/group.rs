@@ -203,7 +203,7 @@ impl GroupFailure {
 }
 
 fn command(tx: &mut Tx, text: &'static str) -> Result<()> {
-    tx.sqlite()?.command(text)
+    tx.sqlite()?.run_transaction_command(text)
 }
 
 /// Runs a change to its result. On SQLite no await of a change ever has to wait. An import is an

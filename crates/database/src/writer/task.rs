@@ -5,14 +5,18 @@ use super::group::{GroupFailure, MAX_CHANGES, Order, answer, close, group, make}
 use crate::error::{Error, Result};
 use crate::failure::Failure;
 use crate::memory::{Commit, CommitVerdict, Disk};
-use crate::sqlite::connection::Connection;
+use crate::sqlite::connection::SqliteConnection;
 use crate::tx::{SqliteTx, Tx};
 use std::io;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 /// Runs the writer. `disk` decides the result of each commit.
-pub(super) async fn run(connection: Connection, mut orders: mpsc::Receiver<Order>, disk: Disk) {
+pub(super) async fn run(
+    connection: SqliteConnection,
+    mut orders: mpsc::Receiver<Order>,
+    disk: Disk,
+) {
     let mut tx = Tx::Sqlite(Box::new(SqliteTx::Writer(connection)));
     let mut received = Vec::with_capacity(MAX_CHANGES);
     let mut closing = None;

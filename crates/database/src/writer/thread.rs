@@ -1,7 +1,7 @@
 //! The writer's thread: it commits one group after the other, and checkpoints the write-ahead log.
 
 use super::group::{MAX_CHANGES, Order, close, commit, group};
-use crate::sqlite::connection::Connection;
+use crate::sqlite::connection::SqliteConnection;
 use crate::tx::{SqliteTx, Tx};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -23,7 +23,11 @@ pub(super) const SOME_COMMITS: u32 = 32;
 /// several times, and are written back once.
 pub(super) const MANY_PAGES: u32 = 4_000;
 
-pub(super) fn run(connection: Connection, mut orders: mpsc::Receiver<Order>, runtime: &Handle) {
+pub(super) fn run(
+    connection: SqliteConnection,
+    mut orders: mpsc::Receiver<Order>,
+    runtime: &Handle,
+) {
     let _entered = runtime.enter();
     let mut tx = Tx::Sqlite(Box::new(SqliteTx::Writer(connection)));
     let mut received = Vec::with_capacity(MAX_CHANGES);
@@ -70,7 +74,7 @@ pub(super) async fn wait_for_urgent(
 /// if the writer can go on. `in_log` counts the commits since the last checkpoint.
 fn checkpoint(tx: &mut Tx, in_log: &mut u32, is_idle: bool) -> bool {
     *in_log += 1;
-    if !is_long(Connection::log_pages(), *in_log, is_idle) {
+    if !is_long(SqliteConnection::wal_pages(), *in_log, is_idle) {
         return true;
     }
     *in_log = 0;

@@ -1,8 +1,8 @@
 //! The accept commit: one transaction for a group of sends.
 
 use super::keyed::{Answered, PendingKey};
+use super::queued_send::QueuedSend;
 use super::sent::Sent;
-use super::waiting::Waiting;
 use crate::admit::velocity::Counted;
 use crate::context::CLAIM_MS;
 use crate::context::Context;
@@ -32,7 +32,7 @@ struct PendingAccept {
 }
 
 /// Accepts a group, in one commit if one transaction may contain it.
-pub(crate) async fn accept(context: &Arc<Context>, group: Vec<Waiting>) {
+pub(crate) async fn accept(context: &Arc<Context>, group: Vec<QueuedSend>) {
     let now_ms = match context.followed_ms().await {
         Ok(now_ms) => {
             CLOCK.worked();
@@ -50,7 +50,7 @@ pub(crate) async fn accept(context: &Arc<Context>, group: Vec<Waiting>) {
             .note_urgent(context.clock.now_ms(), urgent);
     }
     let pending = group.into_iter();
-    let pending = pending.filter_map(|waiting| prepare(context, waiting, now_ms));
+    let pending = pending.filter_map(|send| prepare(context, send, now_ms));
     let bucket = |pending: &PendingAccept| context.store.bucket_of(pending.draft.account);
     let mut commits = context.store.split_by_transaction(pending, bucket);
     // The usual group is a single commit, and needs no task of its own.
@@ -111,10 +111,10 @@ async fn accept_together(context: &Arc<Context>, pending: Vec<PendingAccept>, no
 /// Creates the message id and the batches of a send. Batches that fit into the budget of their
 /// carrier are claimed in the same commit, and are dispatched right after it. Returns `None` if the
 /// send timed out.
-fn prepare(context: &Context, waiting: Waiting, now_ms: i64) -> Option<PendingAccept> {
-    let (mut draft, live) = (waiting.draft, waiting.live);
+fn prepare(context: &Context, send: QueuedSend, now_ms: i64) -> Option<PendingAccept> {
+    let (mut draft, live) = (send.draft, send.live);
     let id = context.message_ids.next(now_ms);
-    if !waiting.race.begin(id) {
+    if !send.race.begin(id) {
         return None;
     }
     let bucket = context.store.bucket_of(draft.account);
@@ -133,9 +133,9 @@ fn prepare(context: &Context, waiting: Waiting, now_ms: i64) -> Option<PendingAc
         live,
         id,
         batches,
-        counted: waiting.counted,
-        key: waiting.key,
-        answer: waiting.answer,
+        counted: send.counted,
+        key: send.key,
+        answer: send.answer,
     })
 }
 

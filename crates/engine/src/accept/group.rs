@@ -1,9 +1,9 @@
 //! The loop that forms groups of sends and commits them.
 
+use super::campaign_limit::{CampaignLimit, RateSample};
 use super::commit::accept;
 use super::limits::{FULL_COMMIT_RECIPIENTS, MAX_SENDS, QUEUE_TIMEOUT};
-use super::load::{AcceptRate, RateSample};
-use super::waiting::{UNAVAILABLE, Waiting};
+use super::queued_send::{QueuedSend, UNAVAILABLE};
 use crate::context::Context;
 use domain::Fingerprint;
 use std::collections::{HashSet, VecDeque};
@@ -18,11 +18,11 @@ const MAX_SETTLE_WAIT: Duration = Duration::from_secs(1);
 
 pub(crate) async fn run(
     context: Arc<Context>,
-    mut queue: mpsc::Receiver<Waiting>,
-    rate: AcceptRate,
+    mut queue: mpsc::Receiver<QueuedSend>,
+    campaign_limit: CampaignLimit,
 ) {
     let mut received = Vec::with_capacity(MAX_SENDS);
-    let mut queued: VecDeque<Waiting> = VecDeque::new();
+    let mut queued: VecDeque<QueuedSend> = VecDeque::new();
     // A task that waits for a settle commit. While it runs, campaigns stay in the queue.
     let mut settle_wait: Option<JoinHandle<()>> = None;
     let mut sample: Option<RateSample> = None;
@@ -35,17 +35,17 @@ pub(crate) async fn run(
             return;
         }
         while received.len() < MAX_SENDS
-            && let Ok(waiting) = queue.try_recv()
+            && let Ok(send) = queue.try_recv()
         {
-            received.push(waiting);
+            received.push(send);
         }
         queued.extend(received.drain(..));
         let now = Instant::now();
         settle_wait = settle_wait.filter(|settle_wait| !settle_wait.is_finished());
         if settle_wait.is_none() {
-            rate.record(sample.take(), now);
+            campaign_limit.record(sample.take(), now);
         }
-        let group = group(&mut queued, now, settle_wait.is_none());
+        let group = take_group(&mut queued, now, settle_wait.is_none());
         if group.is_empty() {
             if let Some(waiting_for_settle) = settle_wait.take_if(|_| !queued.is_empty()) {
                 settle_wait =
@@ -53,12 +53,12 @@ pub(crate) async fn run(
             }
             continue;
         }
-        let campaigns = group.iter().any(Waiting::is_campaign);
+        let campaigns = group.iter().any(QueuedSend::is_campaign);
         let full = group.len() == MAX_SENDS;
-        sample = RateSample::with(sample, now, group.iter().map(Waiting::recipients).sum());
+        sample = RateSample::with(sample, now, group.iter().map(QueuedSend::recipients).sum());
         accept(&context, group).await;
         if queued.is_empty() && queue.is_empty() {
-            rate.record(sample.take(), Instant::now());
+            campaign_limit.record(sample.take(), Instant::now());
         }
         // PostgreSQL runs accept and settle commits at the same time, so accept lets settle end
         // first. SQLite has one writer, which runs the commits of both stages in turn.
@@ -83,8 +83,8 @@ async fn wait_for_settle(context: Arc<Context>) {
 /// commit if it still runs.
 async fn settle_or_small_send(
     mut settle_wait: JoinHandle<()>,
-    queue: &mut mpsc::Receiver<Waiting>,
-    received: &mut Vec<Waiting>,
+    queue: &mut mpsc::Receiver<QueuedSend>,
+    received: &mut Vec<QueuedSend>,
 ) -> Option<JoinHandle<()>> {
     loop {
         tokio::select! {
@@ -104,32 +104,32 @@ async fn settle_or_small_send(
 /// sends behind it overtake it. Among sends with one fingerprint, only the first joins the
 /// group. The others are duplicates if it is accepted, so they stay queued until its commit ends. A
 /// send that waited longer than [`QUEUE_TIMEOUT`] is refused.
-pub(crate) fn group(
-    queued: &mut VecDeque<Waiting>,
+pub(crate) fn take_group(
+    queued: &mut VecDeque<QueuedSend>,
     now: Instant,
     with_campaigns: bool,
-) -> Vec<Waiting> {
-    let mut group: Vec<Waiting> = Vec::with_capacity(queued.len().min(MAX_SENDS));
+) -> Vec<QueuedSend> {
+    let mut group: Vec<QueuedSend> = Vec::with_capacity(queued.len().min(MAX_SENDS));
     let mut fingerprints: HashSet<Fingerprint> = HashSet::new();
     let mut recipients = 0;
     let mut deferred = VecDeque::new();
-    while let Some(waiting) = queued.pop_front() {
-        if waiting.answer.is_closed() {
+    while let Some(send) = queued.pop_front() {
+        if send.answer.is_closed() {
             // The send timed out, and its client received a refusal.
             continue;
         }
-        if now.saturating_duration_since(waiting.queued_at) > QUEUE_TIMEOUT {
-            drop((waiting.counted, waiting.key));
-            let _ = waiting.answer.send(Err(UNAVAILABLE.into()));
+        if now.saturating_duration_since(send.queued_at) > QUEUE_TIMEOUT {
+            drop((send.counted, send.key));
+            let _ = send.answer.send(Err(UNAVAILABLE.into()));
             continue;
         }
         let fits = group.len() < MAX_SENDS
-            && (!waiting.is_campaign() || (with_campaigns && recipients < FULL_COMMIT_RECIPIENTS));
-        if !fits || !fingerprints.insert(waiting.draft.fingerprint) {
-            deferred.push_back(waiting);
+            && (!send.is_campaign() || (with_campaigns && recipients < FULL_COMMIT_RECIPIENTS));
+        if !fits || !fingerprints.insert(send.draft.fingerprint) {
+            deferred.push_back(send);
         } else {
-            recipients += waiting.recipients();
-            group.push(waiting);
+            recipients += send.recipients();
+            group.push(send);
         }
     }
     *queued = deferred;

@@ -1,9 +1,9 @@
 //! The bounded queue of sends that wait for their accept commit.
 
+use super::campaign_limit::CampaignLimit;
 use super::keyed::{Answered, PendingKey};
 use super::limits::{MAX_QUEUED_RECIPIENTS, SMALL_SEND_RECIPIENTS};
-use super::load::AcceptRate;
-use super::waiting::{CommitRace, UNAVAILABLE, Waiting};
+use super::queued_send::{CommitRace, QueuedSend, UNAVAILABLE};
 use crate::admit::velocity::Counted;
 use crate::context::live::Live;
 use crate::error::Error;
@@ -18,29 +18,29 @@ const SEND_TIMEOUT: Duration = Duration::from_secs(10);
 /// The sender half of the accept queue.
 #[derive(Clone)]
 pub(crate) struct AcceptQueue {
-    queue: mpsc::Sender<Waiting>,
+    queue: mpsc::Sender<QueuedSend>,
     /// One permit for each recipient that may be queued.
     capacity: Arc<Semaphore>,
-    rate: AcceptRate,
+    campaign_limit: CampaignLimit,
 }
 
 impl AcceptQueue {
     /// Opens a queue for `capacity` sends. Returns both halves.
-    pub(crate) fn open(capacity: usize) -> (Self, mpsc::Receiver<Waiting>) {
-        let (queue, waiting) = mpsc::channel(capacity.max(1));
-        (Self::new(queue), waiting)
+    pub(crate) fn open(capacity: usize) -> (Self, mpsc::Receiver<QueuedSend>) {
+        let (queue, queued) = mpsc::channel(capacity.max(1));
+        (Self::new(queue), queued)
     }
 
-    /// Returns the measured rate of accepting.
-    pub(crate) fn rate(&self) -> AcceptRate {
-        self.rate.clone()
+    /// Returns the limit of queued recipients of campaigns.
+    pub(crate) fn campaign_limit(&self) -> CampaignLimit {
+        self.campaign_limit.clone()
     }
 
-    fn new(queue: mpsc::Sender<Waiting>) -> Self {
+    fn new(queue: mpsc::Sender<QueuedSend>) -> Self {
         Self {
             queue,
             capacity: Arc::new(Semaphore::new(MAX_QUEUED_RECIPIENTS)),
-            rate: AcceptRate::default(),
+            campaign_limit: CampaignLimit::default(),
         }
     }
 
@@ -54,8 +54,8 @@ impl AcceptQueue {
 
     /// Returns `true` if the queue is too long for one more campaign.
     fn is_full_for_campaigns(&self) -> bool {
-        let waiting = MAX_QUEUED_RECIPIENTS - self.capacity.available_permits();
-        self.rate.is_exceeded_by(waiting)
+        let queued = MAX_QUEUED_RECIPIENTS - self.capacity.available_permits();
+        self.campaign_limit.is_exceeded_by(queued)
     }
 
     /// Waits until the draft is a durable message, or is refused. A full queue refuses it at once.
@@ -93,7 +93,7 @@ impl AcceptQueue {
             .try_acquire_many_owned(recipients)
             .ok()?;
         let race = CommitRace::default();
-        let waiting = Waiting {
+        let send = QueuedSend {
             draft,
             live,
             counted,
@@ -103,7 +103,7 @@ impl AcceptQueue {
             answer,
             _capacity: capacity,
         };
-        self.queue.try_send(waiting).ok()?;
+        self.queue.try_send(send).ok()?;
         Some(race)
     }
 }
@@ -128,10 +128,10 @@ async fn in_time<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::accept::group::group;
+    use crate::accept::campaign_limit::RateSample;
+    use crate::accept::group::take_group;
     use crate::accept::limits::{FULL_COMMIT_RECIPIENTS, QUEUE_TIMEOUT};
-    use crate::accept::load::RateSample;
-    use crate::accept::waiting::RETRY_AFTER_S;
+    use crate::accept::queued_send::RETRY_AFTER_S;
     use crate::admit::velocity::tests::without_database;
     use crate::context::plan::Plan;
     use crate::context::random::Numbers;
@@ -275,7 +275,7 @@ mod tests {
         let sample = RateSample::with(None, now, FULL_COMMIT_RECIPIENTS);
         for _ in 0..20 {
             accepting
-                .rate
+                .campaign_limit
                 .record(sample, now + Duration::from_millis(100));
         }
         assert!(admitted(70_000));
@@ -303,8 +303,8 @@ mod tests {
             left.push_back(next);
         }
         let mut next = |with_campaigns| {
-            let group = group(&mut left, Instant::now(), with_campaigns);
-            group.iter().map(Waiting::recipients).collect::<Vec<_>>()
+            let group = take_group(&mut left, Instant::now(), with_campaigns);
+            group.iter().map(QueuedSend::recipients).collect::<Vec<_>>()
         };
         assert_eq!(next(false), [10, 1], "campaigns wait");
         assert!(next(false).is_empty());
@@ -330,7 +330,7 @@ mod tests {
         let mut left: VecDeque<_> =
             [waiting.try_recv().unwrap(), waiting.try_recv().unwrap()].into();
         let now = Instant::now() + Duration::from_millis(1);
-        let group = group(&mut left, now, true);
+        let group = take_group(&mut left, now, true);
         assert_eq!(group.len(), 1);
         assert_eq!(group[0].draft.recipients.len(), 2);
         assert!(left.is_empty());
@@ -364,7 +364,7 @@ mod tests {
         assert!(count().await.is_err(), "it may still be accepted");
         drop(client);
         let mut left: VecDeque<_> = [waiting.try_recv().unwrap()].into();
-        assert!(group(&mut left, Instant::now(), true).is_empty());
+        assert!(take_group(&mut left, Instant::now(), true).is_empty());
 
         let (answer, _client) = oneshot::channel();
         assert!(

@@ -17,7 +17,7 @@ pub(crate) const UNAVAILABLE: Refusal = Refusal::Unavailable { retry_after_s: 1 
 pub(crate) const RETRY_AFTER_S: u64 = 5;
 
 /// A draft in the accept queue.
-pub(crate) struct Waiting {
+pub(crate) struct QueuedSend {
     pub(crate) draft: Draft,
     /// The configuration that the draft was made with.
     pub(crate) live: Arc<Live>,
@@ -53,7 +53,7 @@ impl CommitRace {
     }
 }
 
-impl Waiting {
+impl QueuedSend {
     pub(crate) fn recipients(&self) -> usize {
         self.draft.recipients.len()
     }

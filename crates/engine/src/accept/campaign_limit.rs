@@ -10,17 +10,18 @@ use tokio::time::Instant;
 /// wastes CPU (12 % on a slow machine).
 const MAX_CAMPAIGN_DELAY: Duration = Duration::from_millis(2_500);
 
-/// Number of recipients that the machine accepts in [`MAX_CAMPAIGN_DELAY`], as a moving average.
+/// The limit of queued recipients at which a campaign is refused. It is the number that the machine
+/// accepts in [`MAX_CAMPAIGN_DELAY`], as a moving average.
 #[derive(Clone, Debug)]
-pub(crate) struct AcceptRate(Arc<AtomicUsize>);
+pub(crate) struct CampaignLimit(Arc<AtomicUsize>);
 
-impl Default for AcceptRate {
+impl Default for CampaignLimit {
     fn default() -> Self {
         Self(Arc::new(AtomicUsize::new(MAX_QUEUED_RECIPIENTS)))
     }
 }
 
-impl AcceptRate {
+impl CampaignLimit {
     /// Returns `true` if a campaign behind `queued` recipients would wait too long.
     pub(crate) fn is_exceeded_by(&self, queued: usize) -> bool {
         queued >= self.0.load(Ordering::Relaxed)

@@ -1,6 +1,6 @@
 //! A pool of connections that only read, opened on demand.
 
-use super::connection::Connection;
+use super::connection::SqliteConnection;
 use super::options::Options;
 use crate::error::{Error, Result};
 use parking_lot::Mutex;
@@ -16,34 +16,34 @@ const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A pool of connections to one database file.
 #[derive(Clone, Debug)]
-pub struct Readers(Arc<Pool>);
+pub struct ReaderPool(Arc<Shared>);
 
 #[derive(Debug)]
-struct Pool {
+struct Shared {
     options: Options,
-    most: u32,
+    max_connections: u32,
     permits: Arc<Semaphore>,
-    idle: Mutex<Vec<Connection>>,
+    idle: Mutex<Vec<SqliteConnection>>,
 }
 
 /// A connection of the pool in use. Its drop returns it to the pool.
 #[derive(Debug)]
 pub struct PooledReader {
     /// `None` after the drop has taken it.
-    connection: Option<Connection>,
-    pool: Readers,
+    connection: Option<SqliteConnection>,
+    pool: ReaderPool,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Readers {
-    /// Returns a pool of at most `most` connections. The first is opened now, so that a file that
-    /// cannot be opened is an error at the start.
-    pub(crate) fn new(options: Options, most: u32) -> Result<Self> {
+impl ReaderPool {
+    /// Returns a pool of at most `max_connections`. The first connection is opened now, so that a
+    /// file that cannot be opened is an error at the start.
+    pub(crate) fn new(options: Options, max_connections: u32) -> Result<Self> {
         let first = options.connect()?;
-        Ok(Self(Arc::new(Pool {
+        Ok(Self(Arc::new(Shared {
             options,
-            most,
-            permits: Arc::new(Semaphore::new(most as usize)),
+            max_connections,
+            permits: Arc::new(Semaphore::new(max_connections as usize)),
             idle: Mutex::new(vec![first]),
         })))
     }
@@ -74,7 +74,7 @@ impl Readers {
     /// Waits until all connections are returned, and closes them.
     pub(crate) async fn close(&self) {
         // The permits are closed already if the pool was closed before.
-        let all = self.0.permits.acquire_many(self.0.most).await;
+        let all = self.0.permits.acquire_many(self.0.max_connections).await;
         if all.is_ok() {
             self.0.permits.close();
         }
@@ -86,24 +86,24 @@ impl Drop for PooledReader {
     fn drop(&mut self) {
         // A connection inside a transaction is dropped and not returned, since its next user would
         // read the old snapshot of that transaction.
-        let rests = |connection: &Connection| connection.is_at_rest();
-        if let Some(connection) = self.connection.take().filter(rests) {
+        let is_reusable = |connection: &SqliteConnection| connection.is_outside_transaction();
+        if let Some(connection) = self.connection.take().filter(is_reusable) {
             self.pool.0.idle.lock().push(connection);
         }
     }
 }
 
 impl Deref for PooledReader {
-    type Target = Connection;
+    type Target = SqliteConnection;
     #[expect(clippy::expect_used, reason = "only drop takes the connection")]
-    fn deref(&self) -> &Connection {
+    fn deref(&self) -> &SqliteConnection {
         self.connection.as_ref().expect("a connection")
     }
 }
 
 impl DerefMut for PooledReader {
     #[expect(clippy::expect_used, reason = "only drop takes the connection")]
-    fn deref_mut(&mut self) -> &mut Connection {
+    fn deref_mut(&mut self) -> &mut SqliteConnection {
         self.connection.as_mut().expect("a connection")
     }
 }

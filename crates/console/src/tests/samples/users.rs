@@ -1,6 +1,6 @@
 //! Screens of users: team, profile, second factor.
 
-use super::samples::{HOSTILE, NOW_MS, shell};
+use super::{HOSTILE, NOW_MS, shell};
 use crate::parts::{Badge, Choice, Confirm, Empty, Field, Kind, Tone};
 use crate::screens::{
     Invitation, Member, NewLink, Place, Profile, RecoveryCodes, SecondFactor, Session, Team,
