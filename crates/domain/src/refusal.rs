@@ -322,12 +322,6 @@ pub enum Refusal {
         .0.rows()
     )]
     Rows(RowFaults),
-    /// Every recipient opted out.
-    #[error(
-        "Every recipient has opted out of messages from this account, or is on the do-not-disturb list that this \
-         gateway respects. Nothing was sent or charged. Take these numbers off your list, or choose another gateway."
-    )]
-    NobodyLeft,
     /// The number has received the maximum of one-time passwords in this hour.
     #[error(
         "At most {limit} one-time passwords an hour may go to one number, resends included. Nothing was sent or \

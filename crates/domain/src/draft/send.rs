@@ -206,21 +206,42 @@ fn check_gateway(
     prohibited: &Prohibited,
 ) -> Result<(), Refusal> {
     check_sender(gateway, environment, sender, rules)?;
-    if let Some(phrase) = prohibited.find(text.as_str()) {
-        return Err(Refusal::Prohibited(phrase.to_owned()));
-    }
-    if !gateway.transactional
-        && let Some(phrase) = rules.code_words.transactional(text.as_str())
-    {
-        return Err(Refusal::Transactional {
+    match content_fault(text.as_str(), gateway, rules, prohibited) {
+        None => Ok(()),
+        Some(ContentFault::Prohibited(phrase)) => Err(Refusal::Prohibited(phrase.to_owned())),
+        Some(ContentFault::Transactional(phrase)) => Err(Refusal::Transactional {
             phrase,
             gateway: gateway.gateway.as_str(),
             instead: over(rules.open(environment), |open| {
                 open.transactional && open.gateway != Gateway::International
             }),
-        });
+        }),
     }
-    Ok(())
+}
+
+/// The phrase for which a gateway does not carry a text.
+pub(super) enum ContentFault<'a> {
+    /// The phrase is prohibited on all gateways.
+    Prohibited(&'a str),
+    /// The phrase makes the text transactional, and the gateway carries no such text.
+    Transactional(String),
+}
+
+/// Returns the reason why a gateway does not carry a text, if there is one.
+pub(super) fn content_fault<'a>(
+    text: &str,
+    gateway: &GatewayRules,
+    rules: &Rulebook,
+    prohibited: &'a Prohibited,
+) -> Option<ContentFault<'a>> {
+    if let Some(phrase) = prohibited.find(text) {
+        return Some(ContentFault::Prohibited(phrase));
+    }
+    if gateway.transactional {
+        return None;
+    }
+    let phrase = rules.code_words.transactional(text)?;
+    Some(ContentFault::Transactional(phrase))
 }
 
 /// Refuses an international sender on a national gateway.

@@ -3,7 +3,7 @@
 use super::recipient::PersonalisedRecipient;
 use crate::draft::classes::{Route, charge, route};
 use crate::draft::fields::{Customer, MAX_REFERENCE_CHARACTERS};
-use crate::draft::send::Adjustments;
+use crate::draft::send::{Adjustments, ContentFault, content_fault};
 use crate::gateway::{AppendSender, GatewayRules, Rulebook};
 use crate::ids::AccountId;
 use crate::money::Money;
@@ -138,12 +138,10 @@ impl Judge<'_> {
 
     /// Returns the reason why a text is not carried.
     fn fault_of(&self, text: &str) -> Option<Reason> {
-        if self.prohibited.find(text).is_some() {
-            return Some(Reason::Prohibited);
+        match content_fault(text, self.gateway, self.rules, self.prohibited)? {
+            ContentFault::Prohibited(_) => Some(Reason::Prohibited),
+            ContentFault::Transactional(_) => Some(Reason::NotPermitted),
         }
-        let is_refused =
-            !self.gateway.transactional && self.rules.code_words.transactional(text).is_some();
-        is_refused.then_some(Reason::NotPermitted)
     }
 
     fn recipient(

@@ -3,8 +3,8 @@
 
 mod kinds;
 
-use kinds::RETRY_AFTER_S;
 pub(crate) use kinds::{ErrorCode, examples, kind};
+use kinds::{RETRY_AFTER_S, retry_after_s};
 
 use super::codes::Codes;
 use super::log_fields::Code;
@@ -119,24 +119,12 @@ impl Failure {
         if kind.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        if let Self::Refused(
-            Refusal::RateLimited { retry_after_s, .. }
-            | Refusal::DailyLimit { retry_after_s, .. }
-            | Refusal::RecipientTooOften { retry_after_s, .. }
-            | Refusal::BlockPaused { retry_after_s, .. }
-            | Refusal::SandboxLimited { retry_after_s, .. }
-            | Refusal::TokensGuessed { retry_after_s }
-            | Refusal::KeyInUse { retry_after_s }
-            | Refusal::OtpTooOften { retry_after_s, .. }
-            | Refusal::OtpResendTooSoon { retry_after_s }
-            | Refusal::Unavailable { retry_after_s }
-            | Refusal::OutcomeUnknown { retry_after_s, .. }
-            | Refusal::ChangeUnderWay { retry_after_s },
-        ) = self
+        if let Self::Refused(refusal) = self
+            && let Some(retry_after_s) = retry_after_s(refusal)
         {
-            headers.insert(header::RETRY_AFTER, (*retry_after_s).into());
+            headers.insert(header::RETRY_AFTER, retry_after_s.into());
             if kind.status == StatusCode::TOO_MANY_REQUESTS {
-                headers.insert(RESET, (*retry_after_s).into());
+                headers.insert(RESET, retry_after_s.into());
             }
         }
         response

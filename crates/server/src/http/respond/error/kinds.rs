@@ -19,17 +19,9 @@ pub(crate) struct ErrorCode {
 }
 
 /// Writes one row for each refusal. The rows produce both the match and the examples of the
-/// documentation, so a new refusal does not compile without a code. Planned rows have no example,
-/// since no operation answers them yet.
+/// documentation, so a new refusal does not compile without a code.
 macro_rules! table {
-    (
-        served {
-            $($refusal:pat => $code:literal $status:ident $description:literal, as $example:expr;)+
-        }
-        planned {
-            $($planned:pat => $its_code:literal $its_status:ident $its_description:literal;)+
-        }
-    ) => {
+    ($($refusal:pat => $code:literal $status:ident $description:literal, as $example:expr;)+) => {
         /// Returns the row of a refusal.
         pub(crate) fn kind(refusal: &Refusal) -> ErrorCode {
             match refusal {
@@ -38,16 +30,10 @@ macro_rules! table {
                     status: StatusCode::$status,
                     description: $description,
                 },)+
-                $($planned => ErrorCode {
-                    code: $its_code,
-                    status: StatusCode::$its_status,
-                    description: $its_description,
-                },)+
             }
         }
 
-        /// Returns an example of every refusal that an operation answers, in the order of the
-        /// table.
+        /// Returns an example of every refusal, in the order of the table.
         pub(crate) fn examples() -> Vec<Refusal> {
             vec![$($example,)+]
         }
@@ -55,7 +41,6 @@ macro_rules! table {
 }
 
 table! {
-served {
     Refusal::TokenMissing => "API-1001" UNAUTHORIZED "Missing API token", as Refusal::TokenMissing;
     Refusal::TokenUnread(_) => "API-1001" UNAUTHORIZED "Missing API token",
         as Refusal::TokenUnread("The request body ended early. Send it again.".to_owned());
@@ -160,9 +145,59 @@ served {
     Refusal::ChangeUnderWay { .. } => "API-5003" SERVICE_UNAVAILABLE "Change under way",
         as Refusal::ChangeUnderWay { retry_after_s: 5 };
 }
-planned {
-    Refusal::NobodyLeft => "API-2021" UNPROCESSABLE_ENTITY "Every recipient is left out";
-}
+
+/// Returns the wait in `Retry-After`, in seconds. A new refusal does not compile without an entry.
+pub(super) fn retry_after_s(refusal: &Refusal) -> Option<u64> {
+    match refusal {
+        Refusal::RateLimited { retry_after_s, .. }
+        | Refusal::DailyLimit { retry_after_s, .. }
+        | Refusal::RecipientTooOften { retry_after_s, .. }
+        | Refusal::BlockPaused { retry_after_s, .. }
+        | Refusal::SandboxLimited { retry_after_s, .. }
+        | Refusal::TokensGuessed { retry_after_s }
+        | Refusal::KeyInUse { retry_after_s }
+        | Refusal::OtpTooOften { retry_after_s, .. }
+        | Refusal::OtpResendTooSoon { retry_after_s }
+        | Refusal::Unavailable { retry_after_s }
+        | Refusal::OutcomeUnknown { retry_after_s, .. }
+        | Refusal::ChangeUnderWay { retry_after_s } => Some(*retry_after_s),
+        Refusal::TokenMissing
+        | Refusal::TokenUnread(_)
+        | Refusal::TokenInvalid
+        | Refusal::AddressNotAllowed(_)
+        | Refusal::AccountDisabled
+        | Refusal::AccountDormant
+        | Refusal::AccountPending
+        | Refusal::AccountRestricted
+        | Refusal::Malformed(_)
+        | Refusal::FromMissing
+        | Refusal::BodyMissing
+        | Refusal::ToMissing
+        | Refusal::SenderForm
+        | Refusal::RecipientInvalid
+        | Refusal::UnknownMessage
+        | Refusal::TooLong { .. }
+        | Refusal::UnknownGateway { .. }
+        | Refusal::Prohibited(_)
+        | Refusal::SenderNotApproved
+        | Refusal::Duplicate
+        | Refusal::Transactional { .. }
+        | Refusal::InternationalSender { .. }
+        | Refusal::TooManyRecipients { .. }
+        | Refusal::CallbackUrl(_)
+        | Refusal::KeyUsed
+        | Refusal::BodyTooLarge { .. }
+        | Refusal::TooLate(_)
+        | Refusal::OtpResendsUsed { .. }
+        | Refusal::Rows(_)
+        | Refusal::HeadTooLarge { .. }
+        | Refusal::InsufficientFunds { .. }
+        | Refusal::NoValidRecipient
+        | Refusal::SandboxTooMany { .. }
+        | Refusal::SendersPending { .. }
+        | Refusal::UnknownPath
+        | Refusal::MethodNotAllowed => None,
+    }
 }
 
 /// Returns the faults of rows, one of which has no value for a placeholder.
@@ -170,19 +205,4 @@ fn row_faults() -> RowFaults {
     let mut faults = RowFaults::default();
     faults.note(3, "name", Reason::Missing);
     faults
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn planned_refusals_have_their_codes_and_no_example() {
-        let rows = [(Refusal::NobodyLeft, 422, "API-2021")];
-        for (refusal, status, code) in rows {
-            let kind = kind(&refusal);
-            assert_eq!((kind.status.as_u16(), kind.code), (status, code));
-            assert!(!examples().contains(&refusal));
-        }
-    }
 }
