@@ -58,7 +58,7 @@ async fn each_recipient_is_either_sent_or_refunded() {
     let is_long = std::env::var_os("OGENE_LONG").is_some();
     let tries = if is_long { LONG_TRIES } else { TRIES };
     let ogene = Setup::new()
-        .set("carriers.mtn.max_per_second", "150")
+        .set("carriers.mtn.max_per_second", "25")
         .set("carriers.mtn.window", "10")
         .set("limits.sends_per_minute", "1000000")
         .set("limits.reads_per_minute", "1000000")

@@ -3,6 +3,7 @@
 use crate::kit::http::{Answer, Request};
 use crate::kit::wire::count;
 use crate::kit::{CARRIER, GLO, MTN, Ogene, SENDER, Setup, numbers, to, until, with};
+use domain::Component;
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -43,6 +44,9 @@ async fn a_campaign_stops_at_a_pause_and_goes_on_at_a_resume() {
         .start()
         .await;
     ogene.bound(CARRIER, 2).await;
+    ogene
+        .credit(&ogene.shop, "10000.00", Component::SmsWallet)
+        .await;
     let id = ogene
         .sent_id(json!({"from": SENDER, "to": numbers(MANY), "body": "Dear customer"}))
         .await;

@@ -407,7 +407,7 @@ async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
 }
 
 /// Tables whose rows are never removed, with the reason.
-const NEVER_REMOVED: [(&str, &str); 10] = [
+const NEVER_REMOVED: [(&str, &str); 9] = [
     ("accounts", "ledger and audit name them"),
     (
         "tokens",
@@ -423,7 +423,6 @@ const NEVER_REMOVED: [(&str, &str); 10] = [
         "one for each connection that the configuration allows",
     ),
     ("audit", "evidence"),
-    ("marks", "one for each sweep"),
 ];
 
 #[test]

@@ -192,7 +192,7 @@ fn an_operator_pauses_resumes_reschedules_and_cancels() {
     let verbs: Vec<&str> = audit
         .iter()
         .filter(|entry| entry["object"] == id.as_str())
-        .map(|entry| entry["verb"].as_str().expect("a verb"))
+        .map(|entry| entry["what"].as_str().expect("a verb"))
         .collect();
     assert_eq!(
         verbs,
