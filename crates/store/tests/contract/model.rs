@@ -252,6 +252,25 @@ impl Model {
         }
     }
 
+    /// Ends the recipients of a message that no carrier has, with a refund of their whole price.
+    /// Returns `true` if all recipients are cancelled.
+    pub(crate) fn cancel(&mut self, message: MessageId) -> bool {
+        let is_its = |person: &Person| person.message == message;
+        let own = self.people.iter().filter(|(_, person)| is_its(person));
+        let own: Vec<Recipient> = own.map(|(to, _)| *to).collect();
+        let end = Standing::Ended(DeliveryStatus::Cancelled);
+        for &to in &own {
+            let person = self.person(to);
+            if person.standing == Standing::Waiting {
+                person.standing = end;
+                let price = person.price;
+                self.ended += 1;
+                self.refund(message, price);
+            }
+        }
+        own.iter().all(|&to| self.person(to).standing == end)
+    }
+
     /// Receipts arrive one after the other.
     pub(crate) fn hear_all(&mut self, all: Vec<SentReceipt>) {
         let mut seen = HashSet::new();

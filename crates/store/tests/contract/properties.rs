@@ -2,12 +2,15 @@
 
 use super::chance::Chance;
 use super::model::{Model, Promise, SentReceipt, Standing};
-use domain::{AccountId, BatchId, Component, DeliveryStatus, Gateway, Money, Recipient, Terms};
+use domain::{
+    AccountId, BatchId, Component, DeliveryStatus, Gateway, MessageId, Money, Recipient, Terms,
+};
 use std::collections::HashSet;
 use std::sync::Arc;
 use store::{
-    Accepted, Batch, BatchKind, CarrierReport, Claim, Claimed, Credited, Expiry, NewMessage,
-    Planner, Progress, QueueState, Receipt, ReceiptStatus, Settled,
+    Accepted, Batch, BatchKind, CarrierReport, Claim, Claimed, Credited, Expiry, MessageKey,
+    NewMessage, Planner, Progress, QueueState, Receipt, ReceiptStatus, Requested, Settled, Stop,
+    StopKind,
 };
 use storekit::{
     CARRIER, Kit, NOW, OTHER_CARRIER, SENDER, Sending, backup, backup_planner, by, claim, credit,
@@ -59,9 +62,11 @@ enum Step {
     Receipt,
     Late,
     GiveUp,
+    Cancel,
+    PauseAndResume,
 }
 
-const CHOICES: [(u64, Step); 20] = [
+const CHOICES: [(u64, Step); 22] = [
     (2, Step::Credit),
     (1, Step::CreditAgain),
     (12, Step::Send),
@@ -82,6 +87,8 @@ const CHOICES: [(u64, Step); 20] = [
     (30, Step::Receipt),
     (1, Step::Late),
     (2, Step::GiveUp),
+    (2, Step::Cancel),
+    (2, Step::PauseAndResume),
 ];
 
 /// A sequence, which is printed if it fails.
@@ -106,6 +113,8 @@ struct World<'k> {
     model: Model,
     /// The accepted messages.
     messages: Vec<NewMessage>,
+    /// Messages that were cancelled whole, so that the same send is no duplicate.
+    reopened: HashSet<MessageId>,
     credits: Vec<(Component, i64, String)>,
     in_hand: Vec<Claimed>,
     /// The claims of a dead process.
@@ -229,6 +238,8 @@ impl World<'_> {
             Step::Receipt => self.receipt().await,
             Step::Late => self.late().await,
             Step::GiveUp => self.give_up().await,
+            Step::Cancel => self.cancel().await,
+            Step::PauseAndResume => self.pause_and_resume().await,
         }
     }
 
@@ -321,6 +332,9 @@ impl World<'_> {
         let Some(at) = self.chance.place(self.messages.len()) else {
             return;
         };
+        if self.reopened.contains(&self.messages[at].id) {
+            return;
+        }
         let again = NewMessage {
             id: storekit::message_id(NOW),
             ..self.messages[at].clone()
@@ -586,6 +600,67 @@ impl World<'_> {
         }
     }
 
+    /// Requests a stop of a message. The node puts its recipients back, and the stop is completed.
+    async fn stop(&mut self, kind: StopKind) -> Option<(MessageKey, Stop)> {
+        let at = self.chance.place(self.messages.len())?;
+        let message = &self.messages[at];
+        let key = MessageKey {
+            account: self.account,
+            environment: message.draft.environment,
+            message: message.id,
+        };
+        let changes = self.kit.store.changes();
+        let requested = changes.request(key, kind, NOW, None).await.unwrap();
+        let Ok(Requested::Stopping(stop)) = requested.unwrap() else {
+            return None;
+        };
+        let in_hand = std::mem::take(&mut self.in_hand);
+        let (own, others) = in_hand
+            .into_iter()
+            .partition(|one| one.batch.message == key.message);
+        self.in_hand = others;
+        let own: Vec<Claimed> = own;
+        for claimed in &own {
+            for &to in &claimed.batch.recipients {
+                self.model.release(to, claimed.batch.kind);
+            }
+            self.report(vec![put_back(claimed)], vec![]).await;
+        }
+        loop {
+            let made = changes.step(&stop, NOW).await.unwrap();
+            self.settled += made.settled.outcomes.len();
+            if made.is_done {
+                return Some((key, stop));
+            }
+        }
+    }
+
+    async fn cancel(&mut self) {
+        let Some((key, stop)) = self.stop(StopKind::Cancel).await else {
+            return;
+        };
+        let changes = self.kit.store.changes();
+        let finished = changes.finish_cancel(stop.bucket, stop.message, NOW);
+        assert!(finished.await.unwrap());
+        if self.model.cancel(key.message) {
+            self.reopened.insert(key.message);
+        }
+    }
+
+    /// Nothing of a paused message is claimed.
+    async fn pause_and_resume(&mut self) {
+        let Some((key, stop)) = self.stop(StopKind::Pause).await else {
+            return;
+        };
+        let changes = self.kit.store.changes();
+        changes.forget_pause(&stop).await.unwrap();
+        self.claim(5).await;
+        let of_it = |one: &Claimed| one.batch.message == key.message;
+        assert!(!self.in_hand.iter().any(of_it), "{key:?} is paused");
+        let resumed = changes.resume(key, NOW, None, None).await.unwrap();
+        assert!(resumed.unwrap().is_ok());
+    }
+
     async fn report(&mut self, progress: Vec<Progress>, receipts: Vec<Receipt>) {
         let mut settled = Settled::default();
         let report = CarrierReport {
@@ -694,6 +769,7 @@ async fn run(kit: &Kit, seed: u64, next_number: usize) -> usize {
         chance: &mut chance,
         model: Model::default(),
         messages: vec![],
+        reopened: HashSet::new(),
         credits: vec![],
         in_hand: vec![],
         lost: vec![],
