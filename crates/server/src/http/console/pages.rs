@@ -122,6 +122,16 @@ fn customer() -> Vec<Page> {
             SendMessages,
             message_changes::cancel,
         ),
+        post(
+            "/console/messages/{id}/pause",
+            SendMessages,
+            message_changes::pause,
+        ),
+        post(
+            "/console/messages/{id}/resume",
+            SendMessages,
+            message_changes::resume,
+        ),
         get(
             "/console/messages/{id}/retry",
             SendMessages,

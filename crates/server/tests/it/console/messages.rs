@@ -57,6 +57,33 @@ async fn a_scheduled_message_is_cancelled_on_its_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_message_is_paused_and_resumed_on_its_page() {
+    let ogene = Ogene::start().await;
+    let at = (Timestamp::now() + 3_600.seconds()).to_string();
+    let id = ogene
+        .sent_id(with(to(MTN, "Later"), json!({ "send_at": at })))
+        .await;
+    let path = format!("/console/messages/{id}");
+    let [pause, resume] = ["pause", "resume"].map(|last| format!("{path}/{last}"));
+    let mut owner = owner(&ogene).await;
+    leads_to(&owner.send(&path, &pause, &[]).await, &path);
+    let page = owner.get(&path).await;
+    shows(&page, &["The message is paused", "Paused", &resume]);
+    assert!(!page.text().contains(&pause), "{}", page.text());
+    leads_to(&owner.send(&path, &resume, &[]).await, &path);
+    let page = owner.get(&path).await;
+    shows(&page, &["The message goes on", "Scheduled", &pause]);
+    assert!(!page.text().contains(&resume), "{}", page.text());
+    let other = ogene.customer("5.00").await;
+    let (mut rival, _) = member(&ogene, Some(other.id), Role::Owner).await;
+    for change in [&pause, &resume] {
+        let refused = rival.send("/console/profile", change, &[]).await;
+        assert_eq!(refused.status, 404);
+    }
+    ogene.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn failed_recipients_become_a_draft_of_their_own() {
     let script = Script {
         rules: vec![rule(AIRTEL, receipt(ReceiptState::Undeliverable))],

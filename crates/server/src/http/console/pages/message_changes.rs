@@ -1,4 +1,4 @@
-//! Changes of a message: cancel, a new draft for the recipients that failed, and its export.
+//! Changes of a message: pause, resume, cancel, a new draft for the recipients that failed, and its export.
 
 use super::super::failure::Failure;
 use super::super::form::Form;
@@ -11,7 +11,8 @@ use console::parts::Confirm;
 use domain::schedule::MessageState;
 use domain::search::{FilterFields, StatusFilter};
 use domain::user::role::Permission::SendMessages;
-use engine::{Changed, Message, PageFields, Purpose, message_changes};
+use engine::message_changes::MessageRequest;
+use engine::{Admission, Changed, Message, PageFields, Purpose, message_changes};
 
 /// The outcomes that a retry covers.
 const FAILURES: [StatusFilter; 4] = [
@@ -27,27 +28,65 @@ const ROWS: &str = "500";
 
 /// Returns the changes that the user may make now.
 pub(super) fn offered(visitor: &Visitor, message: &Message) -> Vec<Confirm> {
-    let is_open = matches!(
-        message.state,
-        MessageState::Scheduled | MessageState::Sending | MessageState::Paused
-    );
-    if !is_open || !visitor.may(SendMessages) {
+    let hold = match message.state {
+        MessageState::Scheduled | MessageState::Sending => Offer::PAUSE,
+        MessageState::Paused => Offer::RESUME,
+        MessageState::Completed | MessageState::Cancelled => return Vec::new(),
+    };
+    if !visitor.may(SendMessages) {
         return Vec::new();
     }
-    let pending = counted(message.pending, "recipient");
-    vec![Confirm {
-        id: "cancel".to_owned(),
-        action: "Cancel the message".to_owned(),
-        title: "Cancel the message?".to_owned(),
-        text: format!(
-            "{pending} without an outcome. Those that no carrier has end and are refunded. \
-             A cancelled message cannot be resumed."
-        ),
-        href: format!("/console/messages/{}/cancel", message.id),
-        csrf_token: visitor.visit.secret.form_token(),
-        hidden: Vec::new(),
+    let token = visitor.visit.secret.form_token();
+    let offers = [hold, Offer::CANCEL];
+    offers.map(|offer| offer.of(message, &token)).to_vec()
+}
+
+/// A change that a page offers.
+struct Offer {
+    /// The last part of its address.
+    path: &'static str,
+    action: &'static str,
+    consequence: &'static str,
+    is_dangerous: bool,
+}
+
+impl Offer {
+    const PAUSE: Self = Self {
+        path: "pause",
+        action: "Pause the message",
+        consequence: "Those that no carrier has wait until the message is resumed.",
+        is_dangerous: false,
+    };
+    const RESUME: Self = Self {
+        path: "resume",
+        action: "Resume the message",
+        consequence: "Those that no carrier has are sent.",
+        is_dangerous: false,
+    };
+    const CANCEL: Self = Self {
+        path: "cancel",
+        action: "Cancel the message",
+        consequence: "Those that no carrier has end and are refunded. A cancelled message cannot \
+                      be resumed.",
         is_dangerous: true,
-    }]
+    };
+
+    fn of(&self, message: &Message, token: &str) -> Confirm {
+        let pending = counted(message.pending, "recipient");
+        Confirm {
+            id: self.path.to_owned(),
+            action: self.action.to_owned(),
+            title: format!("{}?", self.action),
+            text: format!(
+                "The message has {pending} without an outcome. {}",
+                self.consequence
+            ),
+            href: format!("/console/messages/{}/{}", message.id, self.path),
+            csrf_token: token.to_owned(),
+            hidden: Vec::new(),
+            is_dangerous: self.is_dangerous,
+        }
+    }
 }
 
 /// Returns the addresses beside the changes, by name.
@@ -64,20 +103,42 @@ pub(super) fn links(visitor: &Visitor, message: &Message) -> Vec<(String, String
 
 /// `POST /console/messages/{id}/cancel`.
 pub(super) async fn cancel(visitor: Visitor, _: Form) -> Answered {
-    let id = visitor.param("id");
-    let path = format!("/console/messages/{id}");
-    let admission = visitor
-        .engine()
-        .admit_member(visitor.account()?, visitor.environment(), Purpose::Read)
-        .await
-        .map_err(|refused| Failure::from(refused.error))?;
-    // A cancel that is repeated has no effect, so it needs no key.
+    let (id, admission) = (visitor.param("id"), admit(&visitor).await?);
+    // A change that is repeated has no effect, so it needs no key.
     let changed = message_changes::cancel(&admission, id, None).await;
     let text = match &changed {
         Ok(Changed::First(done)) => cancelled(done.cancelled, &naira(done.refunded)),
         Ok(Changed::Replay(_)) | Err(_) => String::new(),
     };
-    visitor.after(changed, &path, &text)
+    visitor.after(changed, &path(&visitor), &text)
+}
+
+/// `POST /console/messages/{id}/pause`.
+pub(super) async fn pause(visitor: Visitor, _: Form) -> Answered {
+    let text = "The message is paused. Recipients that a carrier has go on.";
+    change(&visitor, MessageRequest::Pause, text).await
+}
+
+/// `POST /console/messages/{id}/resume`.
+pub(super) async fn resume(visitor: Visitor, _: Form) -> Answered {
+    change(&visitor, MessageRequest::Resume, "The message goes on.").await
+}
+
+async fn change(visitor: &Visitor, request: MessageRequest, text: &str) -> Answered {
+    let (id, admission) = (visitor.param("id"), admit(visitor).await?);
+    let changed = message_changes::change(&admission, id, request, None).await;
+    visitor.after(changed, &path(visitor), text)
+}
+
+/// Returns the address of the message's page.
+fn path(visitor: &Visitor) -> String {
+    format!("/console/messages/{}", visitor.param("id"))
+}
+
+async fn admit(visitor: &Visitor) -> Result<Admission, Failure> {
+    let (engine, account) = (visitor.engine(), visitor.account()?);
+    let admitted = engine.admit_member(account, visitor.environment(), Purpose::Read);
+    admitted.await.map_err(|refused| refused.error.into())
 }
 
 fn cancelled(recipients: i64, refunded: &str) -> String {
