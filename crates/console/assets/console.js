@@ -44,6 +44,46 @@
     if (form) form.requestSubmit();
   });
 
+  // A file is sent with a progress bar, and can be cancelled. Without script the browser sends the form.
+  const upload = (form) => {
+    const part = (name) => form.querySelector(`[data-${name}]`);
+    const [progress, state, cancel] = ["progress", "state", "cancel"].map(part);
+    const bar = progress.querySelector("progress");
+    const button = form.querySelector("[type=submit]");
+    const request = new XMLHttpRequest();
+    const runs = (is) => { progress.hidden = cancel.hidden = !is; button.disabled = is; };
+    const ended = (text) => { runs(false); progress.hidden = false; bar.hidden = true; state.textContent = text; delete form.dataset.sent; };
+    request.upload.addEventListener("progress", (event) => {
+      bar.max = event.total; bar.value = event.loaded;
+      state.textContent = `${Math.floor((100 * event.loaded) / event.total)} % sent`;
+    });
+    request.upload.addEventListener("load", () => { bar.removeAttribute("value"); state.textContent = "The rows are read."; });
+    request.addEventListener("load", () => {
+      history.replaceState(null, "", request.responseURL.split("?csrf_token")[0]);
+      const page = new DOMParser().parseFromString(request.responseText, "text/html");
+      document.title = page.title;
+      document.body.replaceWith(page.body);
+      htmx.process(document.body);
+    });
+    request.addEventListener("error", () => ended("The connection was lost. Upload the file again."));
+    request.addEventListener("abort", () => ended("The upload was cancelled. Nothing was kept."));
+    const [file] = form.elements.file.files;
+    if (file && file.size > Number(form.dataset.max)) return ended("The file is too large. Split it.");
+    cancel.onclick = () => request.abort();
+    bar.hidden = false; state.textContent = "0 % sent"; runs(true);
+    request.open("POST", form.action);
+    request.send(new FormData(form));
+  };
+  document.addEventListener("submit", (event) => {
+    if (!event.target.matches("[data-upload]")) return;
+    event.preventDefault();
+    if (!event.target.dataset.sent) upload(event.target);
+  });
+
+  // A send of several messages goes on by itself.
+  const next = document.querySelector("form[data-continue]");
+  if (next) setTimeout(() => next.requestSubmit(), 500);
+
   // A form is sent once: a second click while the answer is under way sends nothing.
   document.addEventListener("submit", (event) => {
     const form = event.target;

@@ -3,6 +3,7 @@
 mod confirmation;
 mod details;
 mod failure;
+mod file;
 mod form;
 mod listing;
 mod message;
@@ -18,6 +19,7 @@ mod wallet;
 pub use confirmation::Confirmation;
 pub use details::{Details, Part, SmallForm};
 pub use failure::Failure;
+pub use file::{FileProgress, FileReview, FileSend, FileUpload, LeftOutRows};
 pub use form::Form;
 pub use listing::Listing;
 pub use message::{Message, MessageProgress, RecipientRow};
@@ -32,4 +34,5 @@ pub use wallet::{Wallet, WalletRow};
 
 // Each part is HTML that its own template escaped.
 impl askama::filters::HtmlSafe for Counter {}
+impl askama::filters::HtmlSafe for LeftOutRows {}
 impl askama::filters::HtmlSafe for MessageProgress {}

@@ -61,6 +61,17 @@ pub fn without_guard(cell: &str) -> &str {
         .unwrap_or(cell)
 }
 
+/// Returns the number in a cell without a leading apostrophe, and without the fraction of a whole
+/// float.
+pub(crate) fn number_cell(cell: &str) -> &str {
+    let cell = cell.trim();
+    let cell = cell.strip_prefix('\'').unwrap_or(cell);
+    let whole = cell.strip_suffix(".0");
+    whole
+        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
+        .unwrap_or(cell)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -42,6 +42,7 @@ pub mod token;
 pub mod token_guesses;
 mod transactional;
 mod truncate;
+pub mod upload;
 pub mod user;
 pub mod velocity;
 mod wallet;

@@ -11,6 +11,7 @@ mod report;
 mod request;
 pub mod sender_ids;
 mod stages;
+mod upload_sends;
 
 pub use admission::Admission;
 pub use customer_queries::{CustomerQueries, Export, PageFields};
@@ -20,6 +21,7 @@ pub use reload::Reloaded;
 pub use report::DeliveryReport;
 pub use request::{Quoted, SendRequest};
 pub use stages::{Credentials, NotAdmitted, Purpose};
+pub use upload_sends::{LeftOutRow, UploadLook, UploadReview, UploadSend, UploadSends, UploadStep};
 
 use crate::accept;
 use crate::admit::admission::Guards;
@@ -258,6 +260,11 @@ impl Engine {
     /// Returns the prohibited phrases of the configuration. The database has further ones.
     pub fn configured_phrases(&self) -> domain::Prohibited {
         self.stages.guards.configured_phrases()
+    }
+
+    /// Returns the sends of an account to its uploads, for the console.
+    pub fn upload_sends(&self, account: AccountId, environment: Environment) -> UploadSends {
+        UploadSends::new(Arc::clone(&self.stages), account, environment)
     }
 
     /// Returns `true` if sends are accepted: no shutdown has begun, and the heartbeat of this node

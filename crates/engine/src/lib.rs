@@ -31,6 +31,7 @@ mod queries;
 mod sessions;
 mod settings;
 mod settle;
+mod uploads;
 
 pub use accept::{Answered, Keyed, PersonalisedSent, Sent, WriteBody};
 pub use admit::callers::Caller;
@@ -43,8 +44,8 @@ pub use database::Outage;
 pub use domain::rate::Rate;
 pub use engine::{
     Admission, CarrierState, Changed, Credentials, CustomerQueries, DeliveryReport, Engine, Export,
-    Installation, KeyedAnswer, NodeState, NotAdmitted, PageFields, Purpose, Queue, Quoted,
-    Reloaded, SendRequest,
+    Installation, KeyedAnswer, LeftOutRow, NodeState, NotAdmitted, PageFields, Purpose, Queue,
+    Quoted, Reloaded, SendRequest, UploadLook, UploadReview, UploadSend, UploadSends, UploadStep,
 };
 pub use engine::{changes as message_changes, otp, sender_ids};
 pub use error::{Error, StartError};
@@ -59,4 +60,5 @@ pub use settings::{
     BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,
     Settings,
 };
-pub use store::{Doubtful, SessionInfo, StoredAnswer};
+pub use store::{Doubtful, SessionInfo, StoredAnswer, Upload, UploadId};
+pub use uploads::{UploadError, Uploads};

@@ -23,6 +23,7 @@ mod rows;
 mod schema;
 mod store;
 mod upkeep;
+mod uploads;
 mod users;
 mod wallets;
 
@@ -74,6 +75,7 @@ pub use upkeep::backup::{BackupError, restore};
 pub use upkeep::retention::{CarrierIdKey, DeadKey, Removed, Retention, TextCursor};
 pub use upkeep::sweep::{Expiry, Sweep};
 pub use upkeep::verify::Verification;
+pub use uploads::{Upload, UploadId, Uploads};
 pub use users::Users;
 pub use users::change::Edit;
 pub use users::failures::SignInFailures;

@@ -28,6 +28,7 @@ use crate::schema::SCHEMA;
 use crate::upkeep::Upkeep;
 use crate::upkeep::retention::Retention;
 use crate::upkeep::sweep::Sweep;
+use crate::uploads::Uploads;
 use crate::users::Users;
 use crate::users::failures::SignInFailures;
 use crate::users::links::OneTimeLinks;
@@ -277,6 +278,11 @@ impl Store {
     /// Returns the settings that all nodes share.
     pub fn settings(&self) -> Settings<'_> {
         Settings { db: &self.db }
+    }
+
+    /// Returns the uploads of recipients.
+    pub fn uploads(&self) -> Uploads<'_> {
+        Uploads { db: &self.db }
     }
 
     /// Returns the users of the console.

@@ -46,6 +46,7 @@ mod contract {
     mod spread;
     mod storm;
     mod sweeps;
+    mod uploads;
     mod users;
     mod vacuum;
     mod velocity;

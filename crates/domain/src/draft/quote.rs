@@ -4,9 +4,11 @@ use super::personalised::{PersonalisedDraft, each_text};
 use super::send::{Adjustments, Draft};
 use crate::gateway::Rulebook;
 use crate::money::Money;
+use crate::number::MAX_NAMED_INVALID;
 use crate::number::recipient::Recipient;
 use crate::personalised::Rows;
 use crate::text::{Alphabet, Text, TextChange, TextChanges};
+use std::cmp::Reverse;
 
 /// The name for networks that the number plan does not contain.
 pub const OTHER_NETWORK: &str = "other";
@@ -120,6 +122,44 @@ impl Quote {
             by_network: networks.into_list(),
             adjustments: draft.adjustments.clone(),
         }
+    }
+
+    /// Adds the quote of a further message of the same send.
+    pub fn add(&mut self, other: Self) {
+        self.cost += other.cost;
+        self.recipients_count += other.recipients_count;
+        self.invalid.extend(other.invalid);
+        self.invalid.truncate(MAX_NAMED_INVALID);
+        self.invalid_count += other.invalid_count;
+        self.page_count = self.page_count.max(other.page_count);
+        self.pages_total += other.pages_total;
+        if other.alphabet == Alphabet::Ucs2 {
+            self.alphabet = Alphabet::Ucs2;
+        }
+        if other.prepared_body.len() > self.prepared_body.len() {
+            self.prepared_body = other.prepared_body;
+        }
+        for change in other.changes {
+            let mut same = self.changes.iter_mut();
+            match same.find(|one| (one.from, &one.to) == (change.from, &change.to)) {
+                Some(one) => one.count += change.count,
+                None => self.changes.push(change),
+            }
+        }
+        self.changes.sort_by_key(|change| Reverse(change.count));
+        for network in other.by_network {
+            let mut same = self.by_network.iter_mut();
+            match same.find(|one| one.network == network.network) {
+                Some(one) => {
+                    one.recipients += network.recipients;
+                    one.pages += network.pages;
+                    one.cost += network.cost;
+                }
+                None => self.by_network.push(network),
+            }
+        }
+        self.adjustments.text_changed |= other.adjustments.text_changed;
+        self.adjustments.removed_characters += other.adjustments.removed_characters;
     }
 
     /// Returns `true` if a balance covers the cost.

@@ -12,7 +12,7 @@
 //! - An apostrophe before a formula, as exports write it, is removed. A whole float is a number.
 
 use super::rows::{MAX_VARIABLES, RowField, Rows};
-use crate::csv_cells::without_guard;
+use crate::csv_cells::{number_cell, without_guard};
 use crate::refusal::Refusal;
 use std::borrow::Cow;
 
@@ -333,24 +333,13 @@ fn keep(line: &[Cow<'_, str>], row: u32, header: &Header, rows: &mut Rows) -> Re
     rows.begin(row)?;
     for (column, cell) in header.columns.iter().zip(line) {
         match *column {
-            Column::Field(RowField::To) => rows.set(RowField::To, number_of(cell))?,
+            Column::Field(RowField::To) => rows.set(RowField::To, number_cell(cell))?,
             Column::Field(field) => rows.set(field, without_guard(cell))?,
             Column::Variable(variable) => rows.set_variable(variable, without_guard(cell))?,
             Column::Unnamed => {}
         }
     }
     Ok(())
-}
-
-/// Returns the number in a cell without a leading apostrophe, and without the fraction of a whole
-/// float.
-fn number_of(cell: &str) -> &str {
-    let cell = cell.trim();
-    let cell = cell.strip_prefix('\'').unwrap_or(cell);
-    let whole = cell.strip_suffix(".0");
-    whole
-        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))
-        .unwrap_or(cell)
 }
 
 #[cfg(test)]

@@ -2,12 +2,14 @@
 
 use super::faults::{Reason, RowFaults};
 use super::rows::{Row, Rows};
-use crate::text::MAX_BODY_CHARACTERS;
+use crate::text::{MAX_BODY_CHARACTERS, Prepared};
 use std::ops::Range;
 
 /// A text with more bytes has too many characters.
 const MAX_RENDERED_BYTES: usize = 4 * MAX_BODY_CHARACTERS;
 
+/// The longest text that is tried for being blank.
+const MAX_BLANK_BYTES: usize = 64;
 /// Maximum number of placeholders. More would only fit into a text without anything else.
 pub const MAX_PLACEHOLDERS: usize = 200;
 
@@ -82,6 +84,37 @@ impl Template {
             template: self,
             columns: self.names.iter().map(|name| rows.column(name)).collect(),
         }
+    }
+
+    /// Returns the text with the values of the variables, by their index in [`Self::names`].
+    pub(crate) fn filled<'v>(&self, value: impl Fn(usize) -> &'v str) -> String {
+        let mut text = String::new();
+        for part in &self.parts {
+            text.push_str(match part {
+                Segment::Literal(range) => &self.literals[range.clone()],
+                Segment::Variable(index) => value(*index),
+            });
+        }
+        text
+    }
+
+    /// Returns the reason why the text with these values cannot be sent: it is too long or blank.
+    pub(crate) fn fault_of<'v>(&self, value: impl Fn(usize) -> &'v str) -> Option<Reason> {
+        let length = |part: &Segment| match part {
+            Segment::Literal(range) => range.len(),
+            Segment::Variable(index) => value(*index).len(),
+        };
+        let bytes: usize = self.parts.iter().map(length).sum();
+        if bytes > MAX_RENDERED_BYTES {
+            return Some(Reason::TooLong);
+        }
+        if bytes > MAX_BODY_CHARACTERS && self.filled(&value).chars().count() > MAX_BODY_CHARACTERS
+        {
+            return Some(Reason::TooLong);
+        }
+        let is_blank =
+            bytes <= MAX_BLANK_BYTES && Prepared::of(&self.filled(&value), false).is_none();
+        is_blank.then_some(Reason::Empty)
     }
 
     fn push_literal(&mut self, text: &str) {

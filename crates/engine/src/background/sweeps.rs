@@ -266,6 +266,7 @@ async fn forget_all(context: &Arc<Context>) -> database::Result<()> {
     }
     let now_ms = context.clock.now_ms();
     while context.store.users().remove_ended(now_ms).await? {}
+    while context.store.uploads().remove_ended(now_ms).await? {}
     Ok(())
 }
 

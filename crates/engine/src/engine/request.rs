@@ -149,7 +149,7 @@ impl SendRequest {
 
 /// Runs work on a number of rows. Many rows take milliseconds, so the work is then marked as
 /// blocking, and Tokio moves the other tasks of the thread to other threads.
-fn run_blocking<T>(rows: usize, work: impl FnOnce() -> T) -> T {
+pub(super) fn run_blocking<T>(rows: usize, work: impl FnOnce() -> T) -> T {
     match Handle::try_current() {
         Ok(handle)
             if rows >= MIN_BLOCKING_ROWS

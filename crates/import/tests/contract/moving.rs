@@ -23,12 +23,14 @@ use storekit::{
 
 /// Tables that are not moved: rows that live a day at most, rows of the node itself, and rows that are made
 /// anew.
-const NOT_MOVED: [&str; 9] = [
+const NOT_MOVED: [&str; 11] = [
     "recent_sends",
     "rates",
     "recipient_runs",
     "recipient_postings",
     "sign_in_failures",
+    "uploads",
+    "upload_parts",
     "marks",
     "nodes",
     "binds",

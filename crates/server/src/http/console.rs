@@ -13,6 +13,7 @@ mod headers;
 mod origin;
 mod page;
 mod pages;
+mod spool;
 mod state;
 mod traffic;
 mod visitor;

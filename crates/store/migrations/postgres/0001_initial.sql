@@ -525,6 +525,31 @@ create table content_rules (
     added_at_ms bigint not null
 );
 
+-- Uploads
+
+-- The files of recipients that customers are about to send to. An upload without parts is still being read.
+create table uploads (
+    upload_id bigint not null primary key,
+    account_id bigint not null references accounts (account_id),
+    name text not null,
+    form text not null,
+    row_count bigint not null,
+    column_count bigint not null,
+    part_count bigint not null,
+    created_at_ms bigint not null,
+    expires_at_ms bigint not null
+);
+create index uploads_by_account on uploads (account_id, created_at_ms);
+create index uploads_by_end on uploads (expires_at_ms);
+
+-- The rows of uploads, packed by `domain::upload`.
+create table upload_parts (
+    upload_id bigint not null references uploads (upload_id),
+    part bigint not null,
+    octets bytea not null,
+    primary key (upload_id, part)
+);
+
 -- Upkeep
 
 -- Numbers that survive a restart: the revision of the accounts, the last number of the audit, and the progress of

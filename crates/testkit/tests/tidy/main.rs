@@ -62,7 +62,7 @@ mod tidy {
         },
         Border {
             name: "engine",
-            ours: &["database", "domain", "smpp", "store"],
+            ours: &["database", "domain", "sheets", "smpp", "store"],
             guarded: &["getrandom", "hyper", "rand", "tokio"],
         },
         Border {

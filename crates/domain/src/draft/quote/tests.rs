@@ -98,6 +98,25 @@ fn the_quote_of_rows_has_the_longest_text_and_all_changes() {
 }
 
 #[test]
+fn the_quotes_of_parts_add_up_to_that_of_the_whole() {
+    let lines = [
+        "2348031234567,Adé",
+        "2348031234568,éé",
+        "2348051234567,Éménike",
+    ];
+    let of = |lines: &[&str]| {
+        let csv = format!("to,name\n{}\n", lines.join("\n"));
+        quote_rows("from=ogene&body=Hi {name}", &csv)
+    };
+    let whole = of(&lines);
+    let mut parts = of(&lines[..1]);
+    parts.add(of(&lines[1..2]));
+    parts.add(of(&lines[2..]));
+    assert_eq!(changes(&parts), [('é', "e", 4), ('É', "E", 1)]);
+    assert_eq!(parts, whole);
+}
+
+#[test]
 fn numbers_of_no_known_network_are_others() {
     let quote = quote("from=ogene&to=07091234567,08031234567&body=Hi");
     let networks: Vec<&str> = quote

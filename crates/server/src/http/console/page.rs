@@ -123,7 +123,6 @@ where
 
 /// An upload that a user with a permission may make. The origin and, in the header `x-csrf-token`
 /// or the query field `csrf_token`, the token are checked before the handler reads the body.
-#[expect(dead_code, reason = "the pages that follow upload files")]
 pub(crate) fn upload<F>(
     path: &'static str,
     permission: Permission,

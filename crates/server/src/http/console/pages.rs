@@ -11,8 +11,11 @@ mod audit;
 mod callbacks;
 mod carriers;
 mod content;
+mod file;
+mod file_send;
 mod first_steps;
 mod inbox;
+mod left_out;
 mod links;
 mod lists;
 mod message_changes;
@@ -32,7 +35,7 @@ mod trace;
 mod verify;
 mod wallet;
 
-use super::page::{Page, get, get_public, post, post_half, post_public};
+use super::page::{Page, get, get_public, post, post_half, post_public, upload};
 use domain::user::role::Permission::{
     ManageCallbacks, ManageSenders, ManageTeam, ManageTokens, Operate, OwnProfile, SendMessages,
     ViewAccount,
@@ -43,6 +46,7 @@ pub(super) fn all() -> Vec<Page> {
     let mut all = entry();
     all.extend(own());
     all.extend(customer());
+    all.extend(files());
     all.extend(developer());
     all.extend(operator());
     all.extend(customers());
@@ -106,6 +110,35 @@ fn own() -> Vec<Page> {
             "/console/profile/recovery-codes",
             OwnProfile,
             second_factor::make_codes,
+        ),
+    ]
+}
+
+/// The send to a file of recipients.
+fn files() -> Vec<Page> {
+    vec![
+        get("/console/send/file", SendMessages, file::page),
+        upload("/console/send/file", SendMessages, file::upload),
+        get("/console/send/file/{upload}", SendMessages, file::columns),
+        post(
+            "/console/send/file/{upload}/delete",
+            SendMessages,
+            file::delete,
+        ),
+        post(
+            "/console/send/file/{upload}/review",
+            SendMessages,
+            file_send::review,
+        ),
+        post(
+            "/console/send/file/{upload}/send",
+            SendMessages,
+            file_send::send,
+        ),
+        post(
+            "/console/send/file/{upload}/left-out",
+            SendMessages,
+            file_send::download,
         ),
     ]
 }

@@ -11,7 +11,7 @@ use console::parts::{Choice, Field, Figure, Kind, Tone};
 use console::screens::{self, Confirmation, Counter};
 use console::{Notice, Section};
 use domain::idempotency::{IdempotencyKey, Operation};
-use domain::{Alphabet, Gateway, SendFields, SenderStatus};
+use domain::{Alphabet, Gateway, Quote, SendFields, SenderStatus};
 use engine::{Admission, Answered as Accepted, Keyed, Purpose, Quoted, SendRequest};
 use std::sync::Arc;
 
@@ -201,7 +201,8 @@ async fn form_screen(
     })
 }
 
-const fn gateway_name(gateway: Gateway) -> &'static str {
+/// Returns the words of a gateway that a customer reads.
+pub(super) const fn gateway_name(gateway: Gateway) -> &'static str {
     match gateway {
         Gateway::DirectRefund => "Direct, failed ones are refunded",
         Gateway::DirectCorporate => "Corporate, for transactional texts",
@@ -211,7 +212,8 @@ const fn gateway_name(gateway: Gateway) -> &'static str {
     }
 }
 
-fn choice(value: &str, text: &str) -> Choice {
+/// Returns a choice of a field.
+pub(super) fn choice(value: &str, text: &str) -> Choice {
     Choice {
         value: value.to_owned(),
         text: text.to_owned(),
@@ -326,16 +328,22 @@ fn notes(quoted: &Quoted) -> Vec<(Tone, String)> {
         let text = format!("{invalid} will be skipped: {}.", named.join(", "));
         notes.push((Tone::Warning, text));
     }
-    for change in quote.changes.iter().take(MAX_CHANGES) {
+    notes.extend(changes(quote));
+    notes
+}
+
+/// Returns sentences on the characters that are replaced or removed.
+pub(super) fn changes(quote: &Quote) -> Vec<(Tone, String)> {
+    let sentences = quote.changes.iter().take(MAX_CHANGES).map(|change| {
         let (from, places) = (&change.from, counted(change.count as u64, "place"));
         let text = if change.to.is_empty() {
             format!("“{from}” is removed in {places}.")
         } else {
             format!("“{from}” becomes “{}” in {places}.", change.to)
         };
-        notes.push((Tone::Plain, text));
-    }
-    notes
+        (Tone::Plain, text)
+    });
+    sentences.collect()
 }
 
 fn facts(fields: &Form, quoted: &Quoted) -> Vec<(String, String)> {

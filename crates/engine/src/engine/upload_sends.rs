@@ -1,0 +1,379 @@
+//! Sends to an upload: its rows are reviewed, and sent as one message or as several.
+//!
+//! A message has at most as many recipients as a request. The first one has the first rows, and so
+//! on. Each has a key that derives from the key of the whole, so that a send that was
+//! interrupted goes on without a second send.
+
+mod walk;
+
+use super::admission::Admission;
+use super::request::{Quoted, SendRequest};
+use super::stages::{Purpose, Stages};
+use crate::accept::{Answered, Keyed};
+use crate::error::Error;
+use crate::uploads::Uploads;
+use domain::csv_cells::{ROW_END, push_plain, push_text};
+use domain::idempotency::{IdempotencyKey, Operation};
+use domain::personalised::Rows;
+use domain::upload::{
+    Columns, FileRow, LeftOut, PackedRows, Preview, Selected, Selection, guess, placeholders,
+};
+use domain::{
+    AccountId, Environment, Gateway, MessageId, Money, Quote, Recipient, Refusal, SendFields,
+    SenderStatus,
+};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use store::{Upload, UploadId};
+use tokio::sync::mpsc;
+use walk::Walk;
+
+/// Rows by which the columns are guessed.
+const SAMPLE_ROWS: usize = 100;
+/// Rows that a look shows.
+const SHOWN_ROWS: usize = 6;
+/// Texts that a review shows.
+const MAX_PREVIEWS: usize = 5;
+/// Rows left out that a review names.
+const MAX_NAMED: usize = 20;
+/// The time after which a step of a send begins no further message.
+const STEP_MS: i64 = 5_000;
+
+/// The columns and the first rows of an upload.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct UploadLook {
+    /// The upload.
+    pub upload: Upload,
+    /// The meaning of its columns: the given one, or a guess.
+    pub columns: Columns,
+    /// The placeholder of each column.
+    pub names: Vec<String>,
+    /// The first rows: their numbers and cells.
+    pub first: Vec<(u32, Vec<String>)>,
+}
+
+/// A send to an upload: the upload with the meaning of its columns, and the fields of its send. The body is
+/// a text with placeholders, and there is no `to`.
+#[derive(Clone, Debug)]
+pub struct UploadSend {
+    /// The upload.
+    pub upload: UploadId,
+    /// The meaning of its columns.
+    pub columns: Columns,
+    /// The fields of the send.
+    pub fields: SendFields,
+}
+
+/// A row that is left out.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LeftOutRow {
+    /// Its number.
+    pub row: u32,
+    /// The cell of its number, as it was written.
+    pub number: String,
+    /// The reason.
+    pub reason: LeftOut,
+}
+
+/// The review of a send to an upload.
+#[derive(Clone, Debug)]
+pub struct UploadReview {
+    /// The number of recipients.
+    pub recipients: usize,
+    /// The number of rows that are left out, by the kind of the reason.
+    pub left_out: BTreeMap<&'static str, u64>,
+    /// The first rows that are left out.
+    pub first_left_out: Vec<LeftOutRow>,
+    /// The texts of the first recipients.
+    pub previews: Vec<Preview>,
+    /// The number of messages.
+    pub messages: usize,
+    /// The price of all, if there is a text and a recipient.
+    pub quote: Option<Quote>,
+    /// The balance of the wallet.
+    pub balance: Money,
+}
+
+/// The result of a step of a send.
+#[derive(Debug)]
+pub struct UploadStep {
+    /// The messages that were accepted, in order.
+    pub messages: Vec<MessageId>,
+    /// The number of the message that the next step begins with, from 0. `None` is the end.
+    pub next: Option<usize>,
+    /// The reason why the send stopped. The step before it stands.
+    pub stopped: Option<Error>,
+}
+
+/// The sends of an account to its uploads.
+pub struct UploadSends {
+    stages: Arc<Stages>,
+    account: AccountId,
+    environment: Environment,
+    uploads: Uploads,
+}
+
+impl UploadSends {
+    pub(super) fn new(stages: Arc<Stages>, account: AccountId, environment: Environment) -> Self {
+        let uploads = Uploads::new(Arc::clone(&stages.context), account);
+        Self {
+            stages,
+            account,
+            environment,
+            uploads,
+        }
+    }
+
+    /// Returns the uploads.
+    pub fn uploads(&self) -> &Uploads {
+        &self.uploads
+    }
+
+    /// Returns the approved sender IDs of the account.
+    pub async fn senders(&self) -> Result<Vec<String>, Error> {
+        let admission = self.admit(Purpose::Read).await?;
+        let senders = admission.customer().senders.values();
+        let approved = senders.filter(|sender| sender.status == SenderStatus::Approved);
+        Ok(approved.map(|sender| sender.name.clone()).collect())
+    }
+
+    /// Returns the columns and the first rows of an upload.
+    pub async fn look(&self, id: UploadId, columns: Option<Columns>) -> Result<UploadLook, Error> {
+        let (upload, octets) = self.begin(id).await?;
+        let rows: Vec<FileRow<'_>> = PackedRows::rows(&octets).take(SAMPLE_ROWS).collect();
+        let columns = columns.unwrap_or_else(|| guess(&rows));
+        let header = rows.first().filter(|_| columns.has_header);
+        let cells = |row: &FileRow<'_>| row.cells.iter().map(|cell| cell.text.to_owned()).collect();
+        let first = rows.iter().take(SHOWN_ROWS);
+        Ok(UploadLook {
+            names: placeholders(header, usize::try_from(upload.columns).unwrap_or(0)),
+            first: first.map(|row| (row.number, cells(row))).collect(),
+            columns,
+            upload,
+        })
+    }
+
+    /// Returns an upload with its first part.
+    async fn begin(&self, id: UploadId) -> Result<(Upload, Vec<u8>), Error> {
+        let upload = self.uploads.find(id).await?;
+        let upload = upload.ok_or(Refusal::UnknownMessage)?;
+        let octets = self.uploads.part(id, 0).await?;
+        Ok((upload, octets.unwrap_or_default()))
+    }
+
+    async fn walk(&self, send: &UploadSend) -> Result<Walk, Error> {
+        let (upload, octets) = self.begin(send.upload).await?;
+        let first = PackedRows::rows(&octets).next();
+        let header = first.as_ref().filter(|_| send.columns.has_header);
+        let names = placeholders(header, usize::try_from(upload.columns).unwrap_or(0));
+        let gateway = send.fields.gateway.as_deref().unwrap_or_default();
+        let gateway = Gateway::parse(gateway).unwrap_or(Gateway::DirectRefund);
+        let body = send.fields.body.as_deref();
+        let body = body.filter(|body| !body.trim().is_empty());
+        let selection = Selection::new(send.columns, &names, body, (gateway, self.environment))?;
+        let skipped = usize::from(send.columns.has_header);
+        Ok(Walk::new(
+            self.uploads.clone(),
+            send.upload,
+            selection,
+            skipped,
+        ))
+    }
+
+    async fn admit(&self, purpose: Purpose) -> Result<Admission, Error> {
+        let admitted = self
+            .stages
+            .admit_member(self.account, self.environment, purpose)
+            .await;
+        let admitted = admitted.map_err(|refused| refused.error)?;
+        Ok(Admission::new(
+            Arc::clone(&self.stages),
+            admitted,
+            self.environment,
+        ))
+    }
+
+    fn max_recipients(&self) -> usize {
+        self.stages.context.live().plan.rules.max_recipients.max(1)
+    }
+
+    /// Reviews a send. Without a text, only the numbers are checked.
+    pub async fn review(&self, send: &UploadSend) -> Result<UploadReview, Error> {
+        let admission = self.admit(Purpose::Quote).await?;
+        let max = self.max_recipients();
+        let mut walk = self.walk(send).await?;
+        let mut review = UploadReview {
+            recipients: 0,
+            left_out: BTreeMap::new(),
+            first_left_out: Vec::new(),
+            previews: Vec::new(),
+            messages: 0,
+            quote: None,
+            balance: admission.balance().await?.total(),
+        };
+        let has_text = walk.has_text();
+        let mut rows = Rows::new(max);
+        loop {
+            let is_more = walk
+                .next(max, &mut rows, &mut |row, selected, selection| {
+                    review.note(row, selected, selection);
+                })
+                .await?;
+            if has_text && !rows.is_empty() {
+                let full = std::mem::replace(&mut rows, Rows::new(max));
+                let request = SendRequest::Personalised(send.fields.clone(), full);
+                let Quoted { quote, .. } = admission.quote(request).await?;
+                match &mut review.quote {
+                    Some(total) => total.add(quote),
+                    none => *none = Some(quote),
+                }
+            }
+            if !is_more {
+                break;
+            }
+        }
+        review.messages = review.recipients.div_ceil(max);
+        Ok(review)
+    }
+
+    /// Sends the messages from a number on, for some seconds.
+    pub async fn send(
+        &self,
+        send: &UploadSend,
+        key: &str,
+        from: usize,
+    ) -> Result<UploadStep, Error> {
+        let (max, clock) = (self.max_recipients(), &self.stages.context.clock);
+        let until_ms = clock.now_ms() + STEP_MS;
+        let mut walk = self.walk(send).await?;
+        if !walk.has_text() {
+            return Err(Refusal::BodyMissing.into());
+        }
+        let mut step = UploadStep {
+            messages: Vec::new(),
+            next: None,
+            stopped: None,
+        };
+        let mut rows = Rows::new(max);
+        let mut number = 0;
+        loop {
+            let is_more = walk.next(max, &mut rows, &mut |_, _, _| {}).await?;
+            let full = std::mem::replace(&mut rows, Rows::new(max));
+            if full.is_empty() {
+                return Ok(step);
+            }
+            if number >= from {
+                if clock.now_ms() >= until_ms && !step.messages.is_empty() {
+                    step.next = Some(number);
+                    return Ok(step);
+                }
+                match self.send_one(send, key, number, full).await {
+                    Ok(message) => step.messages.extend(message),
+                    Err(error) if number == 0 => return Err(error),
+                    Err(error) => {
+                        step.next = Some(number);
+                        step.stopped = Some(error);
+                        return Ok(step);
+                    }
+                }
+            }
+            number += 1;
+            if !is_more {
+                return Ok(step);
+            }
+        }
+    }
+
+    async fn send_one(
+        &self,
+        send: &UploadSend,
+        key: &str,
+        number: usize,
+        rows: Rows,
+    ) -> Result<Option<MessageId>, Error> {
+        let admission = self.admit(Purpose::Send).await?;
+        let key = format!("{key}.{number}");
+        let key = IdempotencyKey::read([key.as_bytes()])?;
+        let keyed = key.map(|key| Keyed {
+            key,
+            operation: Operation::SendPersonalised,
+            write: Arc::new(|_| r#"{"status":"success"}"#.to_owned()),
+        });
+        let request = SendRequest::Personalised(send.fields.clone(), rows);
+        Ok(match admission.send(request, keyed).await? {
+            Answered::First(first) => Some(first.message_id),
+            Answered::Replay(kept) => kept.message,
+        })
+    }
+
+    /// Passes the rows that are left out to `out` as CSV, with number and reason before the cells.
+    pub async fn left_out(
+        &self,
+        send: &UploadSend,
+        out: &mpsc::Sender<Result<String, Error>>,
+    ) -> Result<(), Error> {
+        let look = self.look(send.upload, Some(send.columns)).await?;
+        let mut walk = self.walk(send).await?;
+        let mut csv = String::from("row,reason");
+        for name in &look.names {
+            csv.push(',');
+            push_text(&mut csv, name);
+        }
+        csv.push_str(ROW_END);
+        let mut rows = Rows::default();
+        loop {
+            let is_more = walk
+                .next(usize::MAX, &mut rows, &mut |row, selected, _| {
+                    if let Selected::LeftOut(reason) = selected {
+                        push_row(&mut csv, row, reason);
+                    }
+                })
+                .await?;
+            // A client that has gone away needs no further row.
+            if out.send(Ok(std::mem::take(&mut csv))).await.is_err() || !is_more {
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn push_row(csv: &mut String, row: &FileRow<'_>, reason: &LeftOut) {
+    push_plain(csv, row.number);
+    csv.push(',');
+    push_text(csv, &reason.to_string());
+    for cell in &row.cells {
+        csv.push(',');
+        push_text(csv, cell.text);
+    }
+    csv.push_str(ROW_END);
+}
+
+impl UploadReview {
+    fn note(&mut self, row: &FileRow<'_>, selected: &Selected, selection: &Selection) {
+        match selected {
+            Selected::Sent(recipient) => self.sent(row, *recipient, selection),
+            Selected::LeftOut(reason) => {
+                *self.left_out.entry(reason.kind()).or_default() += 1;
+                if self.first_left_out.len() < MAX_NAMED {
+                    self.first_left_out.push(LeftOutRow {
+                        row: row.number,
+                        number: selection.number(row).to_owned(),
+                        reason: reason.clone(),
+                    });
+                }
+            }
+        }
+    }
+
+    fn sent(&mut self, row: &FileRow<'_>, recipient: Recipient, selection: &Selection) {
+        self.recipients += 1;
+        if self.previews.len() < MAX_PREVIEWS {
+            self.previews.push(selection.preview(row, recipient));
+        }
+    }
+
+    /// Returns the number of rows that are left out.
+    pub fn left_out_count(&self) -> u64 {
+        self.left_out.values().sum()
+    }
+}

@@ -1,0 +1,266 @@
+//! The review of a send to a file, the send itself, and the rows that are left out.
+
+use super::super::failure::Failure;
+use super::super::form::Form;
+use super::super::page::Answered;
+use super::super::visitor::Visitor;
+use super::file::{PATH, chosen, file_form, hidden, id, upload_send, upload_sends};
+use super::left_out;
+use super::send::changes;
+use super::shared::moment;
+use axum::body::{Body, Bytes};
+use axum::http::header;
+use axum::response::IntoResponse;
+use console::Section;
+use console::figures::{count, counted, naira};
+use console::parts::{Cell, Column, Figure, Table, Tone};
+use console::screens::{FileProgress, FileReview};
+use domain::upload::Columns;
+use domain::{Alphabet, Quote};
+use engine::{UploadReview, UploadStep};
+use hyper::body::{Body as HttpBody, Frame};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::sync::mpsc;
+
+/// The fields of the send that the review passes on.
+const FIELDS: [&str; 5] = ["from", "body", "gateway", "send_at", "customer_reference"];
+
+/// `POST /console/send/file/{upload}/review`: what will be sent and charged, with one button.
+pub(super) async fn review(visitor: Visitor, fields: Form) -> Answered {
+    let Some(columns) = chosen(&fields) else {
+        return Err(Failure::NotAForm);
+    };
+    let request = upload_send(&visitor, &fields, columns)?;
+    let reviewed = upload_sends(&visitor)?.review(&request).await;
+    let review = match reviewed.map_err(Failure::from) {
+        Ok(review) => review,
+        Err(failure) => return again(&visitor, &fields, failure).await,
+    };
+    let Some(quote) = &review.quote else {
+        let text = if request.fields.body.is_none() {
+            "Type a text first."
+        } else {
+            "No row of the file can be sent. The reasons are below."
+        };
+        return again(&visitor, &fields, Failure::Refused(text.to_owned())).await;
+    };
+    if !quote.is_covered_by(review.balance) {
+        let text = format!(
+            "The balance of {} does not cover the cost of {}. Add credit first.",
+            naira(review.balance),
+            naira(quote.cost)
+        );
+        return again(&visitor, &fields, Failure::Refused(text)).await;
+    }
+    Ok(visitor.answer(&review_screen(&visitor, &fields, columns, &review, quote)?))
+}
+
+fn review_screen(
+    visitor: &Visitor,
+    fields: &Form,
+    columns: Columns,
+    review: &UploadReview,
+    quote: &Quote,
+) -> Result<FileReview, Failure> {
+    let title = format!(
+        "Send to {}?",
+        counted(review.recipients as u64, "recipient")
+    );
+    let shell = visitor.shell(&title, Section::Send);
+    let href = format!("{PATH}/{}", id(visitor)?);
+    let texts = given(fields, columns);
+    let mut fields_of_send = texts.clone();
+    // The key makes a form that is sent twice one send.
+    let key = format!("console-{}", visitor.sessions().new_secret().text());
+    fields_of_send.push(("key".to_owned(), key));
+    fields_of_send.push(("messages".to_owned(), review.messages.to_string()));
+    let previews = review.previews.iter().map(|one| {
+        vec![
+            Cell::text(one.row.to_string()),
+            Cell::text(one.recipient.to_string()),
+            Cell::text(&one.text),
+        ]
+    });
+    let fact = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    Ok(FileReview {
+        notes: notes(fields, review, quote),
+        figures: figures(review, quote),
+        facts: vec![
+            fact("Sender ID", fields.get("from")),
+            fact("Gateway", fields.get("gateway")),
+            fact("Rows left out", &count(review.left_out_count())),
+            fact("Longest text", &quote.prepared_body),
+        ],
+        previews: Table {
+            label: "First texts".to_owned(),
+            columns: vec![
+                Column::number("Row"),
+                Column::text("Recipient"),
+                Column::text("Text"),
+            ],
+            rows: previews.collect(),
+            now_ms: shell.now_ms,
+        },
+        left_out: left_out::rows(&shell, &href, review, texts),
+        hidden: fields_of_send,
+        href,
+        shell,
+    })
+}
+
+/// Returns the fields of the send as hidden ones.
+fn given(fields: &Form, columns: Columns) -> Vec<(String, String)> {
+    let mut all = hidden(columns);
+    let texts = FIELDS.iter();
+    all.extend(texts.filter_map(|name| Some(((*name).to_owned(), fields.find(name)?.to_owned()))));
+    all
+}
+
+fn figures(review: &UploadReview, quote: &Quote) -> Vec<Figure> {
+    let alphabet = match quote.alphabet {
+        Alphabet::Ucs2 => "Unicode",
+        Alphabet::Gsm => "GSM",
+    };
+    let most = format!("{alphabet}, at most {} for a recipient", quote.page_count);
+    let pages = count(quote.pages_total.unsigned_abs());
+    vec![
+        Figure::new("Recipients", count(quote.recipients_count as u64)),
+        Figure::new("Pages", pages).note(Tone::Plain, most),
+        Figure::new("Cost", naira(quote.cost)),
+        Figure::new("Balance after", naira(review.balance - quote.cost)),
+    ]
+}
+
+fn notes(fields: &Form, review: &UploadReview, quote: &Quote) -> Vec<(Tone, String)> {
+    let mut notes = Vec::new();
+    let when = match fields.find("send_at") {
+        Some(at) => format!("It goes out on {} in Lagos.", moment(at)),
+        None => "It goes out at once, and what was submitted cannot be taken back.".to_owned(),
+    };
+    notes.push((Tone::Plain, when));
+    if review.messages > 1 {
+        let text = format!(
+            "The file is sent as {} messages, one after the other. Each has a part of the recipients.",
+            review.messages
+        );
+        notes.push((Tone::Plain, text));
+    }
+    notes.extend(changes(quote));
+    notes
+}
+
+/// `POST /console/send/file/{upload}/send`: sends messages for some seconds. The progress goes on
+/// with the next ones.
+pub(super) async fn send(visitor: Visitor, fields: Form) -> Answered {
+    let Some(columns) = chosen(&fields) else {
+        return Err(Failure::NotAForm);
+    };
+    let request = upload_send(&visitor, &fields, columns)?;
+    let from = fields.get("next").parse().unwrap_or(0);
+    let messages = fields.get("messages").parse().unwrap_or(0);
+    if fields.find("key").is_none() {
+        return Err(Failure::NotAForm);
+    }
+    let sent = upload_sends(&visitor)?
+        .send(&request, fields.get("key"), from)
+        .await;
+    let step = match sent.map_err(Failure::from) {
+        Ok(step) => step,
+        Err(failure) => return again(&visitor, &fields, failure).await,
+    };
+    if let Some(next) = step.next {
+        return progress(&visitor, &fields, columns, (next, messages), step);
+    }
+    if let ([one], 0) = (step.messages.as_slice(), from) {
+        let path = format!("/console/messages/{one}");
+        return Ok(visitor.done(&path, "The message was accepted."));
+    }
+    let all = (from + step.messages.len()) as u64;
+    let text = format!("{} were accepted.", counted(all, "message"));
+    Ok(visitor.done("/console/messages", &text))
+}
+
+fn progress(
+    visitor: &Visitor,
+    fields: &Form,
+    columns: Columns,
+    (next, messages): (usize, usize),
+    step: UploadStep,
+) -> Answered {
+    let error = step
+        .stopped
+        .map(|error| Failure::from(error).shown().map(|(_, text)| text))
+        .transpose()?;
+    let mut hidden = given(fields, columns);
+    for (name, value) in [
+        ("key", fields.get("key").to_owned()),
+        ("messages", messages.to_string()),
+        ("next", next.to_string()),
+    ] {
+        hidden.push((name.to_owned(), value));
+    }
+    Ok(visitor.answer(&FileProgress {
+        shell: visitor.shell("The send goes on", Section::Send),
+        href: format!("{PATH}/{}", id(visitor)?),
+        done: (next, messages.max(next)),
+        error,
+        hidden,
+    }))
+}
+
+/// Shows the form again with the reason of a refusal.
+async fn again(visitor: &Visitor, fields: &Form, failure: Failure) -> Answered {
+    let (_, text) = failure.shown()?;
+    file_form(visitor, fields, Some(text)).await
+}
+
+/// `POST /console/send/file/{upload}/left-out`: the rows that are left out, as CSV.
+pub(super) async fn download(visitor: Visitor, fields: Form) -> Answered {
+    let Some(columns) = chosen(&fields) else {
+        return Err(Failure::NotAForm);
+    };
+    let request = upload_send(&visitor, &fields, columns)?;
+    let account = upload_sends(&visitor)?;
+    let (out, mut rows) = mpsc::channel(1);
+    tokio::spawn(async move {
+        if let Err(error) = account.left_out(&request, &out).await {
+            // A client that has gone away learns nothing more.
+            let _ = out.send(Err(error)).await;
+        }
+    });
+    // The first piece has the header, and a refusal comes before it.
+    let first = rows.recv().await.ok_or(Failure::Busy)??;
+    let headers = [
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
+        (
+            header::CONTENT_DISPOSITION,
+            "attachment; filename=\"left-out.csv\"",
+        ),
+    ];
+    let first = Some(first);
+    let body = Body::new(Pieces { first, rows });
+    Ok((headers, body).into_response())
+}
+
+/// The pieces of a file as a body. An error ends it before its end.
+struct Pieces {
+    first: Option<String>,
+    rows: mpsc::Receiver<Result<String, engine::Error>>,
+}
+
+impl HttpBody for Pieces {
+    type Data = Bytes;
+    type Error = engine::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, engine::Error>>> {
+        let piece = match self.first.take() {
+            Some(first) => Poll::Ready(Some(Ok(first))),
+            None => self.rows.poll_recv(context),
+        };
+        piece.map(|piece| piece.map(|piece| piece.map(|text| Frame::data(text.into()))))
+    }
+}
