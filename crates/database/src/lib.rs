@@ -1,7 +1,7 @@
 //! The two databases of Ogene: connections, transactions, and statements over one row or many.
 //!
 //! A statement has one SQL text for SQLite and PostgreSQL where both accept it, and otherwise one
-//! for each ([`Sql`]). A statement over many rows has a second text for PostgreSQL ([`bulk`]). All
+//! for each ([`Sql`]). A statement over many rows has a second text for PostgreSQL ([`bulk()`]). All
 //! changes are transactions ([`Change`]). On SQLite, changes that arrive together share a commit.
 
 mod bulk;
