@@ -23,7 +23,7 @@ const LONG_TIMEOUT: Duration = Duration::from_mins(1);
 /// Number of points that run at once. The services mostly wait, on PostgreSQL until a dead node is
 /// removed.
 const EMBEDDED_AT_ONCE: usize = 8;
-const SERVED_AT_ONCE: usize = 12;
+const SERVED_AT_ONCE: usize = 4;
 /// Maximum number of attempts at a point while the machine is too slow.
 const TRIES: usize = 3;
 /// Binds and the window of each, which bound the pages in doubt after one fault.
