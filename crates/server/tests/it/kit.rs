@@ -16,7 +16,7 @@ use server::app;
 use server::config::Config;
 use smpp::simulator::{Script, Smsc};
 use std::collections::BTreeMap;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -220,7 +220,7 @@ const RUN_ON_SQLITE: &str = "import sys, sqlite3 as s\n\
 /// A Python script that runs statements line by line, as `psql` does.
 const RUN_LINES_ON_SQLITE: &str = "import sys, sqlite3 as s\n\
     c = s.connect(sys.argv[1], timeout=10, isolation_level=None)\n\
-    for line in sys.stdin: c.execute(line)";
+    for line in sys.stdin: c.execute(line); print('done', flush=True)";
 
 /// A lock that delays the commit of sends until it is dropped.
 pub(crate) struct Held(Child);
@@ -434,16 +434,21 @@ impl Ogene {
         let (mut held, line) = if let Some(schema) = &self.schema {
             let mut psql = Command::new("psql");
             psql.args(["--no-psqlrc", "--quiet", "--dbname", &schema.url()]);
-            (psql, "begin; lock table wallets;\n")
+            (psql, "begin; lock table wallets;\n\\! echo done\n")
         } else {
             let mut python = Command::new("python3");
             python.args(["-c", RUN_LINES_ON_SQLITE]);
             python.arg(self.config.data_dir.join("ogene.db"));
             (python, "begin immediate;\n")
         };
-        let mut held = held.stdin(Stdio::piped()).spawn().expect("it is there");
+        held.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut held = held.spawn().expect("it is there");
         let lines = held.stdin.as_mut().expect("a pipe");
         lines.write_all(line.as_bytes()).expect("it reads");
+        // The lock is taken when it answers.
+        let mut answer = [0; 4];
+        let answers = held.stdout.as_mut().expect("a pipe");
+        answers.read_exact(&mut answer).expect("it answers");
         Held(held)
     }
 
