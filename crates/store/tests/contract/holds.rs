@@ -23,6 +23,8 @@ twins!(
 const URL: &str = "https://ada.example.ng/delivery";
 /// Duration of the race of claims against cancellations.
 const RACE: Duration = Duration::from_secs(8);
+/// Longest time until a cancellation meets a claim.
+const MAX_RACE: Duration = Duration::from_secs(60);
 
 async fn set(kit: &Kit, account: AccountId, status: AccountStatus, queued: Queued) -> Settled {
     let set = kit
@@ -239,7 +241,8 @@ async fn a_send_that_was_let_in_before_the_hold_is_refused(kit: &Kit) {
 /// both.
 async fn a_recipient_is_either_sent_or_refunded_when_both_race(kit: &Kit) {
     let (since, mut tries, mut both) = (Instant::now(), 0, 0);
-    while since.elapsed() < RACE {
+    // A busy machine may give no meeting in the usual time.
+    while since.elapsed() < RACE || (both == 0 && since.elapsed() < MAX_RACE) {
         let account = kit.account(10_000).await;
         let four = Sending {
             recipients: 4,
