@@ -24,7 +24,7 @@ const URL: &str = "https://ada.example.ng/delivery";
 /// Duration of the race of claims against cancellations.
 const RACE: Duration = Duration::from_secs(8);
 /// Longest time until a cancellation meets a claim.
-const MAX_RACE: Duration = Duration::from_secs(60);
+const MAX_RACE: Duration = Duration::from_mins(1);
 
 async fn set(kit: &Kit, account: AccountId, status: AccountStatus, queued: Queued) -> Settled {
     let set = kit
