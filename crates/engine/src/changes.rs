@@ -174,7 +174,7 @@ pub(crate) async fn advance(
             .finish_cancel(stop.bucket, stop.message, now_ms)
             .await;
     }
-    // A rejected recipient may come back while a node has a batch, and must not be sent then.
+    // A rejected recipient may come back while a node has its batch, and must not be sent then.
     if !result.is_claimed {
         changes.forget_pause(stop).await?;
     }

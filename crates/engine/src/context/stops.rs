@@ -4,6 +4,7 @@ use domain::MessageId;
 use parking_lot::RwLock;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
+use store::Batch;
 use tokio::sync::Notify;
 
 /// The hint that a message was stopped. No carrier has this name.
@@ -19,9 +20,12 @@ pub(crate) struct StoppedMessages {
 }
 
 impl StoppedMessages {
-    /// Returns `true` if recipients of this message must not be submitted.
-    pub(crate) fn contain(&self, message: MessageId) -> bool {
-        self.any.load(Ordering::Relaxed) && self.messages.read().contains(&message)
+    /// Returns `true` if recipients of this batch must not be submitted. Resends and second legs of
+    /// a stopped message go on.
+    pub(crate) fn contain(&self, batch: &Batch) -> bool {
+        self.any.load(Ordering::Relaxed)
+            && batch.is_unsent()
+            && self.messages.read().contains(&batch.message)
     }
 
     /// Replaces the stopped messages. Returns `true` if a new one is among them.

@@ -47,7 +47,7 @@ impl State {
     pub(crate) fn take(&mut self, claimed: Claimed) {
         // The account may have been held, or the message stopped, since the claim.
         if self.context.holds.contain(&claimed.content)
-            || self.context.stops.contain(claimed.batch.message)
+            || self.context.stops.contain(&claimed.batch)
         {
             self.carrier.withhold();
         }
@@ -181,7 +181,7 @@ impl State {
             self.measures.in_doubt();
         }
         let is_again = matches!(decision, Decision::ResubmitNow | Decision::ResubmitAt(_));
-        if is_again && !asked.is_begun && self.context.stops.contain(batch.message) {
+        if is_again && !asked.is_begun && self.context.stops.contain(&batch) {
             self.put_back(tag, asked.now_ms);
             return;
         }
@@ -204,7 +204,7 @@ impl State {
         }
         let now_ms = self.context.clock.now_ms();
         let context = Arc::clone(&self.context);
-        let is_stopped = |batch: &Batch| context.stops.contain(batch.message);
+        let is_stopped = |batch: &Batch| context.stops.contain(batch);
         let withheld =
             |batch: &Batch, content: &Content| is_stopped(batch) || context.holds.contain(content);
         for tag in self.in_flight.withdraw(withheld) {

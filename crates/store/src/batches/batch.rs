@@ -152,6 +152,11 @@ impl Batch {
         self.kind != BatchKind::First || gateway == Gateway::DualBackup
     }
 
+    /// Returns `true` if no carrier has the recipients. A pause or a cancel concerns them alone.
+    pub fn is_unsent(&self) -> bool {
+        self.kind == BatchKind::First
+    }
+
     /// Returns the keys of these recipients' deliveries.
     pub(crate) fn keys(&self, recipients: &[Recipient]) -> Vec<(Bucket, MessageId, Recipient)> {
         let recipients = recipients.iter();

@@ -255,7 +255,7 @@ pub(crate) struct BatchRow {
     pub(crate) stopped: bool,
     /// `true` if the account may not send.
     pub(crate) is_held: bool,
-    /// `true` if the message is paused.
+    /// `true` if the message is paused and no carrier has the recipients.
     pub(crate) is_paused: bool,
 }
 
@@ -300,7 +300,7 @@ macro_rules! select_batches {
          p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms,
          not m.sandbox and exists (select 1 from holds h
              where h.account_id = m.account_id) as is_held,
-         m.paused_at_ms is not null as is_paused
+         b.kind = 'first' and m.paused_at_ms is not null as is_paused
      from batches b
      join messages m on m.bucket = b.bucket and m.message_id = b.message_id
      left join otps p on p.bucket = m.bucket and p.otp_id = m.otp_id ",

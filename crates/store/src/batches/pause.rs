@@ -1,5 +1,8 @@
-//! Batches of paused messages. They lie apart from waiting batches, as held ones do. A claim that
-//! finds one among the waiting batches moves it.
+//! Unsent batches of paused messages. They lie apart from waiting batches, as held ones do. A claim
+//! that finds one among the waiting batches moves it.
+//!
+//! Only first batches are moved apart. A resend or a second leg belongs to a recipient that a
+//! carrier has. Its receipt may end the message, and a batch moved apart would then stay for ever.
 
 use super::batch::{Batch, QueueState};
 use super::batch_rows::mark;

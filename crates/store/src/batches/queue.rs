@@ -123,11 +123,11 @@ impl Queues<'_> {
     }
 
     /// Returns waiting or held batches of a bucket that have expired, some at a time. The clock of a
-    /// paused message stands still.
+    /// paused message stands still for the recipients that no carrier has.
     pub async fn late(self, bucket: Bucket, now_ms: i64) -> Result<Vec<Claimed>> {
         let sql = select_batches!(
             "where b.bucket = $1 and b.claimed_by <= 0 and b.expires_at_ms <= $2
-                 and m.paused_at_ms is null limit $3"
+                 and (b.kind <> 'first' or m.paused_at_ms is null) limit $3"
         );
         let rows: Vec<BatchRow> = self
             .db

@@ -3,8 +3,11 @@
 //! A node holds claimed recipients in memory, and the database cannot know which of them it has
 //! submitted. So a pause or a cancel begins with a stop, which is a row. No batch of a stopped message
 //! is claimed, and each node puts its unsent recipients back. It then marks its batches as stopped:
-//! the rest of them is on the wire. A pause moves the waiting batches apart. A cancel ends the
-//! recipients of these that no carrier has.
+//! the rest of them is on the wire. A pause moves the waiting batches apart. A cancel ends their
+//! recipients.
+//!
+//! A pause or a cancel concerns first batches alone. Resends and second legs go on, because a
+//! carrier has their recipients.
 //!
 //! Locks are taken in this order: message, stop, batches, wallets.
 

@@ -179,7 +179,7 @@ const CHECKS: [Check; 21] = [
               join messages m on m.bucket = b.bucket and m.message_id = b.message_id
               join marks k on k.name = 'expired-' || m.gateway || '-' || m.bucket
               where b.claimed_by <= 0 and b.expires_at_ms < k.value
-                  and m.paused_at_ms is null limit 20",
+                  and (b.kind <> 'first' or m.paused_at_ms is null) limit 20",
     },
     Check {
         sentence: "a recipient of message {} was settled without an outcome or its time",

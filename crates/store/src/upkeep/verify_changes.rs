@@ -2,7 +2,7 @@
 
 /// A sentence and a query for each invariant, as in [`super::verify`]. Times have a margin, because
 /// the clocks of nodes differ.
-pub(super) const CHECKS: [(&str, &str); 12] = [
+pub(super) const CHECKS: [(&str, &str); 14] = [
     (
         "a live recipient of message {} was cancelled, and is not refunded whole",
         "select d.message_id from deliveries d
@@ -34,7 +34,8 @@ pub(super) const CHECKS: [(&str, &str); 12] = [
         "select distinct m.message_id from messages m
               join batches b on b.bucket = m.bucket and b.message_id = m.message_id
               left join stops s on s.bucket = m.bucket and s.message_id = m.message_id
-              where m.paused_at_ms is not null and b.claimed_by > 0 and not b.stopped
+              where m.paused_at_ms is not null and b.kind = 'first' and b.claimed_by > 0
+                  and not b.stopped
                   and s.message_id is null limit 20",
     ),
     (
@@ -42,6 +43,22 @@ pub(super) const CHECKS: [(&str, &str); 12] = [
         "select distinct m.message_id from batches b
               join messages m on m.bucket = b.bucket and m.message_id = b.message_id
               where b.claimed_by = -2 and m.paused_at_ms is null limit 20",
+    ),
+    (
+        "a recipient of message {} waits for a resume, and a carrier has it",
+        "select distinct message_id from batches
+              where claimed_by = -2 and kind <> 'first' limit 20",
+    ),
+    (
+        "message {} waits for a resume, and all its recipients have ended",
+        "select m.message_id from messages m
+              join (
+                  select bucket, message_id from batches where claimed_by = -2
+                  group by bucket, message_id
+              ) b on b.bucket = m.bucket and b.message_id = m.message_id
+              where (select count(*) from deliveries d where d.bucket = m.bucket
+                  and d.message_id = m.message_id and d.status not in ('sent', 'in_doubt'))
+                  >= length(m.recipients) / 7 limit 20",
     ),
     (
         "the answer of an idempotency key names message {}, which belongs to \

@@ -3,9 +3,13 @@
 use domain::schedule::MessageState;
 use domain::{DeliveryStatus, QuietHours, Refusal};
 use store::{
-    Accepted, ChangedMessage, Claim, Claimed, MessageKey, NewMessage, Requested, Stop, StopKind,
+    Accepted, Batch, BatchKind, ChangedMessage, Claim, Claimed, MessageKey, NewMessage, Progress,
+    Requested, Stop, StopKind,
 };
-use storekit::{Kit, NOW, Sending, by, claim, naira, put_back, report, sending, taken, twins};
+use storekit::{
+    Kit, NOW, Sending, backup, by, claim, delivered, doubted, naira, put_back, report, sending,
+    taken, twins, two_legs,
+};
 
 twins!(
     a_paused_message_is_not_claimed_until_it_is_resumed,
@@ -18,6 +22,9 @@ twins!(
     a_rescheduled_message_is_due_at_its_new_time,
     a_message_that_a_node_has_is_not_rescheduled,
     a_paused_message_can_be_cancelled,
+    recipients_that_a_carrier_has_go_on_during_a_pause,
+    a_message_that_ends_while_it_is_paused_leaves_no_batch,
+    a_cancel_of_a_paused_message_leaves_no_batch,
     a_change_by_an_operator_is_in_the_audit,
 );
 
@@ -271,6 +278,113 @@ async fn a_paused_message_can_be_cancelled(kit: &Kit) {
         [Some(DeliveryStatus::Cancelled)]
     );
     assert_eq!(kit.balance(account).await, naira(100));
+}
+
+/// The carrier accepted a first leg, and its second leg waits for its receipt.
+fn with_second_leg(claimed: &Claimed) -> Progress {
+    let first = &claimed.batch;
+    let (to, charge, reserve) = (first.recipients[0], first.charge, first.reserve);
+    let second = Batch {
+        due_at_ms: NOW + 10_000,
+        ..backup(first.bucket, first.message, to, charge, reserve)
+    };
+    Progress {
+        again: vec![second],
+        ..taken(claimed)
+    }
+}
+
+/// A send that a carrier has, its outcome, and the kind of batch that waits for its receipt.
+type Waiting = (Sending, fn(&Claimed) -> Progress, BatchKind);
+
+fn waiting(kit_account: domain::AccountId) -> [Waiting; 2] {
+    [
+        (sending(kit_account), doubted, BatchKind::Resend),
+        (two_legs(kit_account), with_second_leg, BatchKind::Backup),
+    ]
+}
+
+async fn recipients_that_a_carrier_has_go_on_during_a_pause(kit: &Kit) {
+    for (one, progress, kind) in waiting(kit.account(100).await) {
+        let two = Sending {
+            recipients: 2,
+            ..one
+        };
+        let message = accepted(kit, &two).await;
+        let claimed = kit.claim(1).await;
+        kit.report(report(vec![progress(&claimed[0])], vec![]))
+            .await;
+        pause(kit, &message, NOW).await;
+        let late = kit.late_batches(NOW + 30 * DAY).await;
+        let late: Vec<_> = late.iter().map(|one| one.batch.kind).collect();
+        assert_eq!(late, [kind], "its clock runs");
+        let second = claim_at(kit, NOW + 10_000).await;
+        assert_eq!(second.len(), 1);
+        assert_eq!(second[0].batch.kind, kind);
+        assert_eq!(second[0].batch.recipients, claimed[0].batch.recipients);
+        kit.report(report(vec![taken(&second[0])], vec![])).await;
+        resume(kit, &message, NOW).await.unwrap();
+        let rest = claim_at(kit, NOW + 10_000).await;
+        assert_eq!(rest.len(), 1);
+        kit.report(report(vec![taken(&rest[0])], vec![])).await;
+        assert_eq!(
+            kit.statuses(&message).await,
+            [Some(DeliveryStatus::Sent); 2]
+        );
+    }
+}
+
+async fn a_message_that_ends_while_it_is_paused_leaves_no_batch(kit: &Kit) {
+    for (one, progress, _) in waiting(kit.account(100).await) {
+        let message = accepted(kit, &one).await;
+        let claimed = kit.claim(1_000).await;
+        kit.report(report(vec![progress(&claimed[0])], vec![]))
+            .await;
+        pause(kit, &message, NOW).await;
+        let receipt = delivered(message.draft.recipients[0]);
+        kit.report(report(vec![], vec![receipt])).await;
+        let end = [Some(DeliveryStatus::Delivered)];
+        assert_eq!(kit.statuses(&message).await, end);
+        let refused = resume(kit, &message, NOW + 1).await;
+        assert!(matches!(refused, Err(Refusal::TooLate(_))), "{refused:?}");
+        left_by_none(kit).await;
+    }
+}
+
+/// Neither a batch nor a stop of an ended message is left once its time has passed.
+async fn left_by_none(kit: &Kit) {
+    assert!(claim_at(kit, NOW + 10_000).await.is_empty());
+    for table in ["batches", "stops"] {
+        let left = format!("select count(*) from {table}");
+        assert_eq!(kit.numbers(&left).await, [0], "{table}");
+    }
+    let verified = kit.store.upkeep().verify().await.unwrap();
+    assert_eq!(verified.violations, Vec::<String>::new());
+}
+
+async fn a_cancel_of_a_paused_message_leaves_no_batch(kit: &Kit) {
+    for (one, progress, _) in waiting(kit.account(100).await) {
+        let two = Sending {
+            recipients: 2,
+            ..one
+        };
+        let message = accepted(kit, &two).await;
+        let claimed = kit.claim(1).await;
+        kit.report(report(vec![progress(&claimed[0])], vec![]))
+            .await;
+        pause(kit, &message, NOW).await;
+        let Requested::Stopping(stop) = request(kit, &message, StopKind::Cancel, NOW + 1).await
+        else {
+            panic!("it has an effect");
+        };
+        let changes = kit.store.changes();
+        while !changes.step(&stop, NOW + 1).await.unwrap().is_done {}
+        let finished = changes.finish_cancel(stop.bucket, stop.message, NOW + 1);
+        assert!(finished.await.unwrap());
+        let receipt = delivered(claimed[0].batch.recipients[0]);
+        kit.report(report(vec![], vec![receipt])).await;
+        left_by_none(kit).await;
+    }
 }
 
 async fn a_change_by_an_operator_is_in_the_audit(kit: &Kit) {

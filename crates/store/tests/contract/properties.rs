@@ -617,7 +617,7 @@ impl World<'_> {
         let in_hand = std::mem::take(&mut self.in_hand);
         let (own, others) = in_hand
             .into_iter()
-            .partition(|one| one.batch.message == key.message);
+            .partition(|one| one.batch.message == key.message && one.batch.is_unsent());
         self.in_hand = others;
         let own: Vec<Claimed> = own;
         for claimed in &own {
@@ -647,7 +647,7 @@ impl World<'_> {
         }
     }
 
-    /// Nothing of a paused message is claimed.
+    /// No unsent recipient of a paused message is claimed.
     async fn pause_and_resume(&mut self) {
         let Some((key, stop)) = self.stop(StopKind::Pause).await else {
             return;
@@ -655,7 +655,7 @@ impl World<'_> {
         let changes = self.kit.store.changes();
         changes.forget_pause(&stop).await.unwrap();
         self.claim(5).await;
-        let of_it = |one: &Claimed| one.batch.message == key.message;
+        let of_it = |one: &Claimed| one.batch.message == key.message && one.batch.is_unsent();
         assert!(!self.in_hand.iter().any(of_it), "{key:?} is paused");
         let resumed = changes.resume(key, NOW, None, None).await.unwrap();
         assert!(resumed.unwrap().is_ok());

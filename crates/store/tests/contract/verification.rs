@@ -3,10 +3,13 @@
 use domain::otp::{CodeKind, NewOtp, OtpId, OtpMessage, OtpText};
 use domain::{Environment, Gateway};
 use std::sync::Arc;
-use store::{Accepted, CarrierReport, Expiry, MessageKey, NewMessage, Requested, StopKind};
+use store::{
+    Accepted, Batch, CarrierReport, Expiry, MessageKey, NewMessage, Progress, QueueState,
+    Requested, StopKind,
+};
 use storekit::{
-    Kit, NOW, Sending, backup_planner, delivered, keyed, report, sending, taken, twins, two_legs,
-    undelivered,
+    Kit, NOW, Sending, backup, backup_planner, delivered, keyed, report, sending, taken, twins,
+    two_legs, undelivered,
 };
 use uuid::Uuid;
 
@@ -39,6 +42,7 @@ twins!(
     a_cancelled_recipient_of_a_message_that_goes_on_is_found,
     a_recipient_sent_before_its_time_is_found,
     a_paused_message_that_is_sent_or_held_by_a_node_is_found,
+    a_pause_that_holds_recipients_of_a_carrier_is_found,
     a_message_that_waits_for_no_resume_is_found,
     a_stop_of_a_message_that_goes_on_is_found,
     a_one_time_password_of_another_is_found,
@@ -611,6 +615,35 @@ async fn a_paused_message_that_is_sent_or_held_by_a_node_is_found(kit: &Kit) {
         hex(&message)
     );
     assert_eq!(violations(kit).await, [sent]);
+}
+
+async fn a_pause_that_holds_recipients_of_a_carrier_is_found(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    let claimed = kit.accept_and_claim(&message).await;
+    let first = &message.batches[0];
+    let to = first.recipients[0];
+    let second = backup(first.bucket, message.id, to, first.charge, first.reserve);
+    let progress = Progress {
+        again: vec![Batch {
+            state: QueueState::Paused,
+            ..second
+        }],
+        ..taken(&claimed[0])
+    };
+    kit.plant(&format!("update messages set paused_at_ms = {NOW}"))
+        .await;
+    kit.report(report(vec![progress], vec![])).await;
+    let sentence = format!(
+        "a recipient of message {} waits for a resume, and a carrier has it",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, std::slice::from_ref(&sentence));
+    kit.report(report(vec![], vec![delivered(to)])).await;
+    let ended = format!(
+        "message {} waits for a resume, and all its recipients have ended",
+        hex(&message)
+    );
+    assert_eq!(violations(kit).await, [sentence, ended]);
 }
 
 async fn a_message_that_waits_for_no_resume_is_found(kit: &Kit) {

@@ -1,8 +1,7 @@
 //! The end of a cancel.
 
 use super::facts::{self, Facts};
-use super::release::release;
-use super::stops::{self, MessageBatches, Stop, is_unsent};
+use super::stops::{self, Stop, UnsentBatches};
 use super::windows;
 use crate::rows::id_bytes;
 use database::{Change, Result, Tx, query};
@@ -30,17 +29,15 @@ impl Change for FinishCancel {
         let Some(stop) = stop.filter(|stop| stop.cancels) else {
             return Ok(true);
         };
-        let found = MessageBatches::lock(tx, self.bucket, self.message).await?;
+        let found = UnsentBatches::lock(tx, self.bucket, self.message).await?;
         if found.is_in_memory() {
             return Ok(false);
         }
-        let unclaimed = found.unclaimed()?;
-        if unclaimed.iter().any(|one| is_unsent(&one.batch)) {
+        if !found.unclaimed()?.is_empty() {
             return Ok(false);
         }
         let clock = self.clock(&facts, &stop);
         let moved_ms = clock.due_at_ms - facts.clock.due_at_ms;
-        release(tx, unclaimed, moved_ms, 0).await?;
         tx.execute(
             query(
                 "update messages set paused_at_ms = null, cancelled_at_ms = $3,

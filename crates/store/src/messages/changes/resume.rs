@@ -3,7 +3,7 @@
 use super::facts::{self, ChangedMessage, Facts, MessageKey};
 use super::release::{release, replace};
 use super::request::{belongs, entry};
-use super::stops::{self, MessageBatches};
+use super::stops::{self, UnsentBatches};
 use crate::batches::batch::Batch;
 use crate::operators::audit::{self, By};
 use crate::rows::id_bytes;
@@ -48,7 +48,7 @@ impl Change for Resume {
         }
         let Resumed { clock, next_at_ms } = facts.clock.resume(self.now_ms, self.quiet);
         let moved_ms = clock.due_at_ms - facts.clock.due_at_ms;
-        let batches = MessageBatches::lock(tx, bucket, message).await?;
+        let batches = UnsentBatches::lock(tx, bucket, message).await?;
         release(tx, batches.unclaimed()?, moved_ms, next_at_ms).await?;
         let after = Facts {
             clock,
@@ -91,7 +91,7 @@ impl Change for Reschedule {
         if let Err(refusal) = schedule::change(&changed.progress, asked, self.now_ms) {
             return Ok(Some(Err(refusal)));
         }
-        let batches = MessageBatches::lock(tx, bucket, message).await?;
+        let batches = UnsentBatches::lock(tx, bucket, message).await?;
         // A claimed recipient may be on the wire.
         if batches.is_claimed() {
             return Ok(Some(Err(HANDED_OVER)));

@@ -1,6 +1,6 @@
 //! Stops of messages, and their steps.
 
-use crate::batches::batch::{Batch, BatchKind, Claimed, QueueState};
+use crate::batches::batch::{Batch, Claimed, QueueState};
 use crate::batches::batch_rows::{BatchRow, mark, select_batches};
 use crate::batches::end::end_unsent;
 use crate::buckets::Buckets;
@@ -32,7 +32,7 @@ pub struct StopStep {
     pub settled: Settled,
     /// `true` if no recipient waits and no node has an unsent one.
     pub is_done: bool,
-    /// `true` if a node has a batch of the message.
+    /// `true` if a node has a first batch of the message.
     pub is_claimed: bool,
 }
 
@@ -116,12 +116,13 @@ pub(super) async fn remove(tx: &mut Tx, bucket: Bucket, message: MessageId) -> R
     Ok(())
 }
 
-/// The batches of a message, as one statement saw them. Each unsent recipient is in exactly one.
-pub(super) struct MessageBatches(Vec<BatchRow>);
+/// The first batches of a message, as one statement saw them. Each unsent recipient is in exactly
+/// one.
+pub(super) struct UnsentBatches(Vec<BatchRow>);
 
-impl MessageBatches {
+impl UnsentBatches {
     pub(super) async fn read(tx: &mut Tx, bucket: Bucket, message: MessageId) -> Result<Self> {
-        let sql = select_batches!("where b.bucket = $1 and b.message_id = $2");
+        let sql = select_batches!("where b.bucket = $1 and b.message_id = $2 and b.kind = 'first'");
         let rows: Vec<BatchRow> = tx
             .fetch_all(query(sql).bind(bucket.0).bind(id_bytes(&message)))
             .await?;
@@ -131,7 +132,7 @@ impl MessageBatches {
     /// Reads the batches and locks them, so that no node claims one.
     pub(super) async fn lock(tx: &mut Tx, bucket: Bucket, message: MessageId) -> Result<Self> {
         let sql = locking!(
-            select_batches!("where b.bucket = $1 and b.message_id = $2");
+            select_batches!("where b.bucket = $1 and b.message_id = $2 and b.kind = 'first'");
             "for update of b"
         );
         let rows: Vec<BatchRow> = tx
@@ -140,7 +141,7 @@ impl MessageBatches {
         Ok(Self(rows))
     }
 
-    /// Returns `true` if a node has a batch of the message.
+    /// Returns `true` if a node has such a batch.
     pub(super) fn is_claimed(&self) -> bool {
         self.0.iter().any(|row| row.claimed_by > 0)
     }
@@ -157,26 +158,15 @@ impl MessageBatches {
     }
 }
 
-/// Returns `true` if the recipients of a batch end with a cancel: no carrier has them.
-pub(super) fn is_unsent(batch: &Batch) -> bool {
-    batch.kind == BatchKind::First
-}
-
 pub(super) async fn step(db: &Db, stop: &Stop, now_ms: i64) -> Result<StopStep> {
     let found = Db::in_time(async {
         let mut tx = db.read().await?;
-        MessageBatches::read(&mut tx, stop.bucket, stop.message).await
+        UnsentBatches::read(&mut tx, stop.bucket, stop.message).await
     });
     let found = found.await?;
     let (is_claimed, is_in_memory) = (found.is_claimed(), found.is_in_memory());
     let mut waiting = found.unclaimed()?;
-    waiting.retain(|one| {
-        if stop.cancels {
-            is_unsent(&one.batch)
-        } else {
-            one.batch.state == QueueState::Waiting
-        }
-    });
+    waiting.retain(|one| stop.cancels || one.batch.state == QueueState::Waiting);
     let is_done = waiting.is_empty() && !is_in_memory;
     let mut settled = Settled::default();
     for some in groups(waiting) {
