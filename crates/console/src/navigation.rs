@@ -103,7 +103,10 @@ const CUSTOMER: [(&str, &[Section]); 4] = [
             Section::SenderIds,
         ],
     ),
-    ("Developers", &[Section::Tokens, Section::Callbacks]),
+    (
+        "Developers",
+        &[Section::Tokens, Section::Callbacks, Section::Requests],
+    ),
     ("Account", &[Section::Wallet, Section::Team]),
 ];
 

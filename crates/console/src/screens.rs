@@ -12,6 +12,7 @@ mod overview;
 mod plain_form;
 mod profile;
 mod recipient;
+mod request;
 mod send;
 mod team;
 mod wallet;
@@ -28,6 +29,7 @@ pub use overview::{Attention, Latest, Measure, Outcome, Overview, OverviewNumber
 pub use plain_form::PlainForm;
 pub use profile::{Place, Profile, RecoveryCodes, SecondFactor, Session};
 pub use recipient::{Recipient, TimelineEvent};
+pub use request::Request;
 pub use send::{Counter, Send};
 pub use team::{Invitation, Member, NewLink, Team};
 pub use wallet::{Wallet, WalletRow};

@@ -2,7 +2,7 @@
 
 mod gauges;
 mod held_accounts;
-pub(crate) mod recipient_index;
-pub(crate) mod retention;
+mod recipient_index;
+mod retention;
 mod stops;
 pub(crate) mod sweeps;

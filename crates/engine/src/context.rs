@@ -12,6 +12,7 @@ pub(crate) mod network;
 pub(crate) mod nodes;
 pub(crate) mod plan;
 pub(crate) mod random;
+pub(crate) mod request_log;
 pub(crate) mod stops;
 pub(crate) mod system;
 pub(crate) mod tls;
@@ -28,6 +29,7 @@ use live::Live;
 use network::Network;
 use nodes::Nodes;
 use random::Random;
+use request_log::RequestLog;
 use std::sync::Arc;
 use std::time::Duration;
 use stops::{STOP_HINT, StoppedMessages};
@@ -71,6 +73,7 @@ pub(crate) struct Context {
     pub(crate) otp_key: Vec<u8>,
     pub(crate) callbacks: Arc<dyn CallbackSink>,
     pub(crate) commit_share: Arc<CommitShare>,
+    pub(crate) requests: RequestLog,
 }
 
 /// Retries a read until it succeeds.

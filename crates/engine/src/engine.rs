@@ -28,7 +28,7 @@ use crate::admit::admission::Guards;
 use crate::admit::callers::Callers;
 use crate::admit::keys::KeysInUse;
 use crate::admit::rate::Rates;
-use crate::background::{recipient_index, retention, sweeps};
+use crate::background::sweeps;
 use crate::cluster::{self, takeover};
 use crate::context::Context;
 use crate::context::carrier::Carrier;
@@ -38,6 +38,7 @@ use crate::context::live::Live;
 use crate::context::nodes::Nodes;
 use crate::context::plan::{Plan, SANDBOX};
 use crate::context::random;
+use crate::context::request_log::RequestLog;
 use crate::context::stops::StoppedMessages;
 use crate::context::system::System;
 use crate::context::tls;
@@ -129,7 +130,7 @@ impl Engine {
         }
         let node = node_number(&system.random);
         let connectors = settings.carriers.iter().map(tls::connector);
-        let connectors: Vec<_> = connectors.collect::<Result<_, _>>()?;
+        let connectors = connectors.collect::<Result<Vec<_>, _>>()?;
         let max_guesses = settings.limits.unknown_tokens_per_minute;
         let callers = Arc::new(Callers::new(store.clone(), max_guesses).await?);
         let nodes = Nodes::join(&store, &system.clock, node).await?;
@@ -148,6 +149,7 @@ impl Engine {
             message_ids: random::MessageIds::new(&system.random),
             otp_key: store.otps().server_key(system.random.bytes()).await?,
             commit_share: Arc::default(),
+            requests: RequestLog::new(system.clock.clone()),
             callbacks: Arc::new(callbacks.clone()),
             nodes,
             holds: HeldAccounts::default(),
@@ -173,8 +175,6 @@ impl Engine {
             accepting,
             tokio::spawn(Arc::clone(&callers).follow()),
             tokio::spawn(Arc::clone(&rates).follow(context.clock.clone())),
-            tokio::spawn(retention::run(Arc::clone(&context))),
-            tokio::spawn(recipient_index::run(Arc::clone(&context))),
         ]);
         Ok(Self {
             stages: Arc::new(Stages {
@@ -231,6 +231,11 @@ impl Engine {
     /// Returns the operations for an operator, on the database of this engine.
     pub fn operate(&self, actor: Actor) -> Operations {
         Operations::new(self.stages.context.store.clone(), actor)
+    }
+
+    /// Returns the log of refused requests.
+    pub fn request_log(&self) -> &RequestLog {
+        &self.stages.context.requests
     }
 
     /// Returns the sessions of the console.

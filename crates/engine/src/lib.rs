@@ -39,6 +39,7 @@ pub use context::clock::Clock;
 pub use context::network::{Network, NetworkFuture, Transport};
 pub use context::plan::SANDBOX;
 pub use context::random::Random;
+pub use context::request_log::RequestLog;
 pub use context::system::System;
 pub use database::Outage;
 pub use domain::rate::Rate;
@@ -60,5 +61,5 @@ pub use settings::{
     BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,
     Settings,
 };
-pub use store::{Doubtful, SessionInfo, StoredAnswer, Upload, UploadId};
+pub use store::{Doubtful, RefusedRequest, SessionInfo, StoredAnswer, Upload, UploadId};
 pub use uploads::{UploadError, Uploads};

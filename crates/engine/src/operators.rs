@@ -13,6 +13,7 @@ mod error;
 mod messages;
 mod page;
 mod queries;
+mod requests;
 mod senders;
 mod tokens;
 mod users;
@@ -31,6 +32,7 @@ pub use error::OperationError;
 pub use messages::Messages;
 pub use page::{Page, PageRequest};
 pub use queries::{Export, MessageDetails, Queries, QueryScope};
+pub use requests::Requests;
 pub use senders::Senders;
 pub use store::{
     AuditEntry, CallbackSecret, DeadOrigin, Invitation, Member, Membership, PausedBlock,
@@ -78,6 +80,12 @@ impl Operations {
     pub fn senders(&self) -> Senders {
         let Self { store, actor } = self.clone();
         Senders { store, actor }
+    }
+
+    /// Refused requests of the API: list, show.
+    pub fn requests(&self) -> Requests {
+        let store = self.store.clone();
+        Requests { store }
     }
 
     /// Wallets: credit, debit, statement.

@@ -43,6 +43,8 @@ pub struct Retention {
     pub bodies_ms: Option<i64>,
     /// The simulated messages of the sandbox.
     pub sandbox_ms: i64,
+    /// The refused requests of the API.
+    pub requests_ms: i64,
 }
 
 impl Default for Retention {
@@ -51,6 +53,7 @@ impl Default for Retention {
             messages_ms: None,
             bodies_ms: None,
             sandbox_ms: 86_400_000,
+            requests_ms: 7 * 86_400_000,
         }
     }
 }

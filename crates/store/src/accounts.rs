@@ -3,6 +3,7 @@
 pub(crate) mod holds;
 pub(crate) mod paused_blocks;
 pub(crate) mod rates;
+pub(crate) mod refused_requests;
 pub(crate) mod revision;
 pub(crate) mod senders;
 pub(crate) mod tokens;

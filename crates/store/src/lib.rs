@@ -30,6 +30,7 @@ mod wallets;
 pub use accounts::Accounts;
 pub use accounts::paused_blocks::{PausedBlock, PausedBlocks};
 pub use accounts::rates::Rates;
+pub use accounts::refused_requests::{RefusedRequest, RefusedRequests};
 pub use accounts::revision::{Revision, Revisions};
 pub use accounts::senders::{RegisteredSender, Senders};
 pub use accounts::tokens::{TokenInfo, Tokens};

@@ -3,6 +3,7 @@
 use crate::accounts::Accounts;
 use crate::accounts::paused_blocks::PausedBlocks;
 use crate::accounts::rates::Rates;
+use crate::accounts::refused_requests::RefusedRequests;
 use crate::accounts::revision::Revisions;
 use crate::accounts::senders::Senders;
 use crate::accounts::tokens::Tokens;
@@ -199,6 +200,11 @@ impl Store {
     /// Returns the counts of rate limits.
     pub fn rates(&self) -> Rates<'_> {
         Rates { db: &self.db }
+    }
+
+    /// Returns the refused requests.
+    pub fn refused_requests(&self) -> RefusedRequests<'_> {
+        RefusedRequests { db: &self.db }
     }
 
     /// Returns the paused blocks of numbers.

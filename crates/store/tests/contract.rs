@@ -36,6 +36,7 @@ mod contract {
     mod rates;
     mod receipts;
     mod reports;
+    mod requests;
     mod retention;
     mod scheduled;
     mod schema;

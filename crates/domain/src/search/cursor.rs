@@ -51,6 +51,8 @@ pub enum List {
     Audit = 16,
     /// Users of the console.
     Users = 17,
+    /// Refused requests of an account.
+    RefusedRequests = 18,
 }
 
 /// The start of the next page of a list, as an opaque text.

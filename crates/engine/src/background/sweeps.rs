@@ -1,6 +1,6 @@
 //! The periodic sweeps of the database.
 
-use super::{gauges, held_accounts, stops};
+use super::{gauges, held_accounts, recipient_index, retention, stops};
 use crate::admit::callers::Callers;
 use crate::cluster::takeover::chunks;
 use crate::context::Context;
@@ -41,6 +41,8 @@ const ATTEMPTS_MS: i64 = 14 * 86_400_000;
 const UNCONFIGURED_INTERVAL: Duration = Duration::from_secs(5);
 /// Period of the settlement of held accounts.
 const HELD_INTERVAL: Duration = Duration::from_secs(2);
+/// Period of the commits of refused requests. A commit that fails leaves its requests out.
+const REQUESTS_INTERVAL: Duration = Duration::from_millis(500);
 /// Period of the completion of stops.
 const STOPS_INTERVAL: Duration = Duration::from_secs(1);
 /// Period of the measurement of queues.
@@ -66,10 +68,18 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
         |context| async move { stops::complete(&context).await },
     );
     let stopping = tokio::spawn(stops::follow(Arc::clone(context)));
-    let sweeps = sweeps(context).into_iter();
-    sweeps
-        .chain([settling, following, completing, stopping])
-        .collect()
+    let logging = every(
+        REQUESTS_INTERVAL,
+        Outage::of("refused requests cannot be logged"),
+        context,
+        |context| async move { log_requests(&context).await },
+    );
+    let removing = tokio::spawn(retention::run(Arc::clone(context)));
+    let indexing = tokio::spawn(recipient_index::run(Arc::clone(context)));
+    let others = [
+        settling, following, completing, stopping, logging, removing, indexing,
+    ];
+    sweeps(context).into_iter().chain(others).collect()
 }
 
 fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {
@@ -84,7 +94,7 @@ fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {
         ),
         every(
             FORGET_INTERVAL,
-            Outage::of("old callback attempts and sessions cannot be removed"),
+            Outage::of("old callback attempts, sessions and requests cannot be removed"),
             context,
             |context| async move { forget_all(&context).await },
         ),
@@ -259,6 +269,14 @@ async fn tidy_all(context: &Arc<Context>) -> database::Result<()> {
     Ok(())
 }
 
+async fn log_requests(context: &Context) -> database::Result<()> {
+    let refused = context.requests.take();
+    if refused.is_empty() {
+        return Ok(());
+    }
+    context.store.refused_requests().keep(refused).await
+}
+
 async fn forget_all(context: &Arc<Context>) -> database::Result<()> {
     let before_ms = context.clock.now_ms() - ATTEMPTS_MS;
     for bucket in context.my_buckets() {
@@ -266,6 +284,8 @@ async fn forget_all(context: &Arc<Context>) -> database::Result<()> {
     }
     let now_ms = context.clock.now_ms();
     while context.store.users().remove_ended(now_ms).await? {}
+    let before_ms = now_ms - context.live().retention.requests_ms;
+    while context.store.refused_requests().remove(before_ms).await? {}
     while context.store.uploads().remove_ended(now_ms).await? {}
     Ok(())
 }

@@ -21,11 +21,12 @@ use storekit::{
     number, receipt, report, sending, silence, taken, undelivered,
 };
 
-/// Tables that are not moved: rows that live a day at most, rows of the node itself, and rows that are made
+/// Tables that are not moved: rows that live some days at most, rows of the node itself, and rows that are made
 /// anew.
-const NOT_MOVED: [&str; 11] = [
+const NOT_MOVED: [&str; 12] = [
     "recent_sends",
     "rates",
+    "refused_requests",
     "recipient_runs",
     "recipient_postings",
     "sign_in_failures",

@@ -5,6 +5,7 @@ use super::section::Section;
 use super::value::Time;
 use domain::GatewayRules;
 use engine::{CallbackSettings, Retention};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_hours(24);
@@ -13,6 +14,9 @@ const MOST: Duration = Duration::from_hours(20 * 365 * 24);
 /// Minimum retention of messages. Pages are matched with receipts for seven days.
 const LEAST_MESSAGES: Duration = Duration::from_hours(8 * 24);
 const LEAST_BODIES: Duration = Duration::from_hours(3 * 24);
+
+/// Allowed retention of refused requests.
+const REQUESTS: RangeInclusive<Duration> = Duration::from_hours(1)..=Duration::from_hours(90 * 24);
 
 /// Reads the section. Data that the slowest gateway or the last retry of a callback needs is kept.
 pub(super) fn read(
@@ -46,11 +50,14 @@ pub(super) fn read(
         let text = "must not be longer than `messages`: a text goes with its message";
         section.fault_at(&bodies_place, "bodies", text);
     }
+    let requests = section.time("requests", REQUESTS);
     section.finish();
+    let default = Retention::default();
     Retention {
         messages_ms: messages.map(millis),
         bodies_ms: bodies.map(millis),
-        ..Retention::default()
+        requests_ms: requests.map_or(default.requests_ms, millis),
+        ..default
     }
 }
 

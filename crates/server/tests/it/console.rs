@@ -8,6 +8,7 @@ mod hostile;
 mod links;
 mod messages;
 mod overview;
+mod requests;
 mod routes;
 mod sessions;
 mod sign_in;

@@ -86,6 +86,23 @@ create table rates (
     primary key (account_id, sandbox, kind)
 ) without rowid;
 
+-- The refused requests of an account in the last days, for the request log of the console. The rows may be lost with the
+-- server. They have no secret, no number and no text of a message.
+create table refused_requests (
+    account_id bigint not null,
+    at_ms bigint not null,
+    request_id text not null,
+    token_id text not null,
+    method text not null,
+    route text not null,
+    status bigint not null,
+    code text not null,
+    message text not null,
+    took_ms bigint not null,
+    primary key (account_id, at_ms, request_id)
+) without rowid;
+create index refused_requests_by_time on refused_requests (at_ms, account_id, request_id);
+
 -- Users
 
 -- The people who sign in to the console. `email` is in lower case. A user without `password`, an argon2id hash, sets one

@@ -4,8 +4,8 @@ use super::{HOSTILE, NOW_MS, shell};
 use crate::figures::naira;
 use crate::parts::{Badge, Choice, Confirm, Empty, Field, Figure, Kind, Pager, Tabs, Tone};
 use crate::screens::{
-    Message, MessageProgress, MessageRow, Messages, Recipient, RecipientRow, TimelineEvent, Wallet,
-    WalletRow,
+    Message, MessageProgress, MessageRow, Messages, Recipient, RecipientRow, Request,
+    TimelineEvent, Wallet, WalletRow,
 };
 use crate::{Section, html};
 use domain::{DeliveryStatus, Money};
@@ -19,6 +19,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
         ("messages-hostile", html(&messages(vec![hostile_row()]))),
         ("message", html(&message())),
         ("recipient", html(&recipient())),
+        ("request", html(&request())),
         ("wallet", html(&wallet(entries()))),
         ("wallet-empty", html(&wallet(Vec::new()))),
     ]
@@ -180,6 +181,30 @@ fn cancel() -> Confirm {
         csrf_token: "4nT0kEn".to_owned(),
         hidden: Vec::new(),
         is_dangerous: true,
+    }
+}
+
+fn request() -> Request {
+    let facts = [
+        ("Time", "29 Nov 2026, 16:05:42"),
+        ("Code", "API-2012"),
+        ("Duration", "12 ms"),
+        ("Request ID", "9f86d081884c7d65"),
+        ("Token", "tok_00c0ffee00c0ffee"),
+    ];
+    Request {
+        shell: shell("POST /api/v2/sms", Section::Requests),
+        back: "/console/requests".to_owned(),
+        status: Badge::new(Tone::Warning, "422"),
+        message: "The same text went to the same number within 60 s. Wait, or change it."
+            .to_owned(),
+        facts: facts
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec(),
+        curl: "curl -X POST 'https://sms.example.ng/api/v2/sms' -d @request.json".to_owned(),
+        sandbox: Some(
+            "curl -X POST 'https://sms.example.ng/api/sandbox/v2/sms' -d @request.json".to_owned(),
+        ),
     }
 }
 

@@ -24,6 +24,7 @@ mod operations;
 mod overview;
 mod profile;
 mod recipient;
+mod requests;
 mod second_factor;
 mod send;
 mod sender_ids;
@@ -186,6 +187,8 @@ fn customer() -> Vec<Page> {
             messages::export,
         ),
         get("/console/inbox", ViewAccount, inbox::page),
+        get("/console/requests", ViewAccount, requests::list),
+        get("/console/requests/{id}", ViewAccount, requests::page),
         get("/console/wallet", ViewAccount, wallet::page),
         get("/console/exports/wallet.csv", ViewAccount, wallet::export),
         get("/console/send", SendMessages, send::page),

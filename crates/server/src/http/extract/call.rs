@@ -76,7 +76,7 @@ impl Call {
     /// Returns the answer of a failure, with the headers of the rate limit.
     pub(crate) fn refuse(&self, failure: impl Into<Failure>) -> Response {
         let response = failure.into().answer(self.api.shape, &self.api.codes);
-        let response = of_caller(response, self.admission.caller());
+        let response = of_caller(response, self.admission.caller(), &self.api);
         with_rate(response, self.admission.rate())
     }
 
@@ -377,7 +377,7 @@ fn unread(refusal: Refusal) -> Refusal {
 fn not_admitted(refused: NotAdmitted, api: &Api) -> Response {
     let mut response = Failure::from(refused.error).answer(api.shape, &api.codes);
     if let Some(caller) = &refused.caller {
-        response = of_caller(response, caller);
+        response = of_caller(response, caller, api);
     }
     match &refused.rate {
         Some(rate) => with_rate(response, rate),
@@ -386,8 +386,8 @@ fn not_admitted(refused: NotAdmitted, api: &Api) -> Response {
 }
 
 /// Adds the caller to the response of a refusal, for the log.
-fn of_caller(mut response: Response, caller: &Arc<Caller>) -> Response {
-    let refused = Refused(Arc::clone(caller));
+fn of_caller(mut response: Response, caller: &Arc<Caller>, api: &Api) -> Response {
+    let refused = Refused(Arc::clone(caller), api.engine.request_log().clone());
     response.extensions_mut().insert(refused);
     response
 }

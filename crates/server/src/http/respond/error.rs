@@ -7,7 +7,7 @@ pub(crate) use kinds::{ErrorCode, examples, kind};
 use kinds::{RETRY_AFTER_S, retry_after_s};
 
 use super::codes::Codes;
-use super::log_fields::Code;
+use super::log_fields::{Code, Message};
 use super::request_id;
 use axum::Json;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -112,9 +112,12 @@ impl Failure {
     pub(crate) fn answer(&self, shape: Shape, codes: &Codes) -> Response {
         let kind = self.kind();
         self.count();
-        let envelope = self.envelope(shape).with(codes);
+        let envelope = self.envelope(shape);
+        let message = Message(envelope.message.clone());
+        let envelope = envelope.with(codes);
         let mut response = (kind.status, Json(envelope)).into_response();
         response.extensions_mut().insert(Code(kind.code));
+        response.extensions_mut().insert(message);
         let headers = response.headers_mut();
         if kind.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -5,7 +5,7 @@
 use super::codes::Codes;
 use super::envelope::text;
 use super::fallback;
-use super::log_fields::{Code, Refused};
+use super::log_fields::{Code, Message, Refused};
 use super::request_id::{self, REQUEST_ID, text_of};
 use crate::http::head::MAX_HEADERS;
 use crate::logs::{LineFate, LineLimit};
@@ -13,10 +13,12 @@ use axum::extract::{MatchedPath, Request, State};
 use axum::http::{Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
+use engine::RefusedRequest;
 use metrics::Histogram;
 use parking_lot::RwLock;
 use std::collections::HashMap;
 use std::sync::LazyLock;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// Measures by route and status. Both have few values.
@@ -56,6 +58,7 @@ pub(crate) async fn observe(State(codes): State<Codes>, request: Request, next: 
     if status.is_success() || status.is_redirection() {
         line.debug();
     } else {
+        line.record(&response);
         line.refused(&response);
     }
     measure(route, status, seconds);
@@ -95,12 +98,36 @@ impl Line<'_> {
         );
     }
 
+    /// Records a refusal in the request log of its account.
+    fn record(&self, response: &Response) {
+        let extensions = response.extensions();
+        let Some(Refused(caller, requests)) = extensions.get() else {
+            return;
+        };
+        let code = extensions.get::<Code>().map_or("", |Code(code)| code);
+        let message = extensions.get::<Message>();
+        requests.record(RefusedRequest {
+            account: caller.customer.account.id,
+            at_ms: 0,
+            request_id: self.request_id.to_owned(),
+            token_id: caller.token_id.clone(),
+            method: self.method.to_owned(),
+            route: self.route.to_owned(),
+            status: self.status,
+            code: code.to_owned(),
+            message: message
+                .map(|Message(text)| text.clone())
+                .unwrap_or_default(),
+            took_ms: milliseconds(self.seconds),
+        });
+    }
+
     /// Logs a refusal, unless many like it were logged within a minute.
     fn refused(&self, response: &Response) {
         static LIMIT: LazyLock<LineLimit<(Option<i64>, u16, &str)>> =
             LazyLock::new(LineLimit::default);
         let extensions = response.extensions();
-        let caller = extensions.get::<Refused>().map(|Refused(caller)| caller);
+        let caller = extensions.get::<Refused>().map(|Refused(caller, _)| caller);
         let code = extensions.get::<Code>().map(|Code(code)| *code);
         let account = caller.map(|caller| caller.customer.account.id.0);
         let (of_account, most) = if self.status == StatusCode::SERVICE_UNAVAILABLE {
@@ -148,6 +175,12 @@ fn measure(route: &str, status: StatusCode, seconds: f64) {
     let mut known = MEASURES.write();
     let statuses = known.entry(route.to_owned()).or_default();
     statuses.insert(status, measure);
+}
+
+/// Returns a duration in whole milliseconds.
+fn milliseconds(seconds: f64) -> i64 {
+    let duration = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
 /// Returns a method as it is logged. A method can be any word, so unknown ones are not logged.
