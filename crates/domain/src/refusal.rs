@@ -288,6 +288,15 @@ pub enum Refusal {
         /// Seconds until a retry.
         retry_after_s: u64,
     },
+    /// A disk failed while a change was committed, so its outcome is unknown until the next start.
+    #[error(
+        "The disk failed while this change was stored. It is unknown whether the change was made until the service \
+         has started again. Then read what you wanted to change, and send the request again if it is unchanged."
+    )]
+    ChangeUnknown {
+        /// Seconds until a retry.
+        retry_after_s: u64,
+    },
     /// The change of a message takes long, and goes on.
     #[error(
         "This change takes longer than usual, since a node holds recipients of the message. It goes on and cannot be \

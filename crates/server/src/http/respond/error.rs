@@ -79,6 +79,11 @@ impl From<engine::Error> for Failure {
                     error = chain(&cause),
                     "store: request failed"
                 );
+                if cause.is_unknown() {
+                    return Self::Refused(Refusal::ChangeUnknown {
+                        retry_after_s: RETRY_AFTER_S,
+                    });
+                }
                 Self::Ours
             }
         }
@@ -327,8 +332,18 @@ mod tests {
         API-4050 405 Method not allowed
         API-5003 503 Service unavailable
         API-5003 503 Outcome unknown
+        API-5003 503 Outcome unknown
         API-5003 503 Change under way
         "#);
+    }
+
+    #[test]
+    fn a_change_is_unknown_when_the_disk_failed_at_its_commit() {
+        let failed = database::Failure::Other("disk I/O error".to_owned());
+        let failure = Failure::from(engine::Error::from(database::Error::Unsynced(failed)));
+        let kind = failure.kind();
+        let shown = (kind.code, kind.status.as_u16(), kind.description);
+        assert_eq!(shown, ("API-5003", 503, "Outcome unknown"));
     }
 
     #[test]

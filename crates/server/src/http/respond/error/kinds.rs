@@ -142,6 +142,8 @@ table! {
             message: domain::MessageId::new(1_795_000_000_000, [7; 10]),
             retry_after_s: 5,
         };
+    Refusal::ChangeUnknown { .. } => "API-5003" SERVICE_UNAVAILABLE "Outcome unknown",
+        as Refusal::ChangeUnknown { retry_after_s: RETRY_AFTER_S };
     Refusal::ChangeUnderWay { .. } => "API-5003" SERVICE_UNAVAILABLE "Change under way",
         as Refusal::ChangeUnderWay { retry_after_s: 5 };
 }
@@ -160,6 +162,7 @@ pub(super) fn retry_after_s(refusal: &Refusal) -> Option<u64> {
         | Refusal::OtpResendTooSoon { retry_after_s }
         | Refusal::Unavailable { retry_after_s }
         | Refusal::OutcomeUnknown { retry_after_s, .. }
+        | Refusal::ChangeUnknown { retry_after_s }
         | Refusal::ChangeUnderWay { retry_after_s } => Some(*retry_after_s),
         Refusal::TokenMissing
         | Refusal::TokenUnread(_)
