@@ -7,6 +7,8 @@ use domain::Component;
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::time::Duration;
 
 const LIVE: &str = "/api/v2";
 const SANDBOX: &str = "/api/sandbox/v2";
@@ -255,17 +257,33 @@ async fn a_cancel_that_lost_its_node_is_completed_by_the_next() {
     ogene.end().await;
 }
 
+/// Raises the heartbeat of a node, for ever.
+async fn keep_alive(ogene: &Ogene, node: i64) -> Infallible {
+    let mut ticks = tokio::time::interval(Duration::from_millis(500));
+    loop {
+        ticks.tick().await;
+        ogene.sql(&format!(
+            "update nodes set beat = beat + 1 where node = {node}"
+        ));
+    }
+}
+
 #[tokio::test]
 async fn a_cancel_that_a_node_delays_answers_the_counts_so_far() {
     let ogene = Ogene::start().await;
     let id = ogene.sent_id(later(MTN, "Later")).await;
-    // A node that does not answer has the batch.
+    // A node that lives, and does not answer, has the batch.
+    ogene.sql("insert into nodes (node, name, beat) values (77, 'slow', 0)");
     ogene.sql("update batches set claimed_by = 77, claimed_until_ms = 9000000000000");
-    let data = cancel(&ogene, &id).await;
+    let data = tokio::select! {
+        data = cancel(&ogene, &id) => data,
+        never = keep_alive(&ogene, 77) => match never {},
+    };
     assert_eq!(
         (&data["state"], &data["cancelled"], &data["not_cancelled"]),
         (&json!("scheduled"), &json!(0), &json!(1))
     );
+    ogene.sql("delete from nodes where node = 77");
     ogene.sql("update batches set claimed_by = 0, claimed_until_ms = 0");
     until("the cancel is completed", async || {
         (ogene.statuses(&id).await == ["cancelled"]).then_some(())
