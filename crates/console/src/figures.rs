@@ -52,6 +52,13 @@ pub fn naira(amount: impl Given<Money>) -> String {
     format!("{sign}₦{}.{decimals}", grouped(whole))
 }
 
+/// Returns a text with a capital letter at its begin.
+pub fn capitalised(text: &str) -> String {
+    let mut signs = text.chars();
+    let first = signs.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(signs).collect()
+}
+
 /// Returns a share in percent with one decimal: `97.3 %`. A share of nothing is a dash.
 ///
 /// A share is cut and not rounded, so only a whole is `100.0 %`.

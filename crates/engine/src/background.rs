@@ -1,6 +1,6 @@
 //! Periodic tasks: expiry, retention, held accounts, the index of recipients and gauges.
 
-mod gauges;
+pub(crate) mod gauges;
 mod held_accounts;
 mod recipient_index;
 mod retention;

@@ -21,7 +21,9 @@ pub use reload::Reloaded;
 pub use report::DeliveryReport;
 pub use request::{Quoted, SendRequest};
 pub use stages::{Credentials, NotAdmitted, Purpose};
-pub use upload_sends::{LeftOutRow, UploadLook, UploadReview, UploadSend, UploadSends, UploadStep};
+pub use upload_sends::{
+    LeftOutCsv, LeftOutRow, UploadLook, UploadReview, UploadSend, UploadSends, UploadStep,
+};
 
 use crate::accept;
 use crate::admit::admission::Guards;
@@ -217,15 +219,7 @@ impl Engine {
         environment: Environment,
         purpose: Purpose,
     ) -> Result<Admission, NotAdmitted> {
-        let admitted = self
-            .stages
-            .admit_member(account, environment, purpose)
-            .await?;
-        Ok(Admission::new(
-            Arc::clone(&self.stages),
-            admitted,
-            environment,
-        ))
+        Admission::of_member(&self.stages, account, environment, purpose).await
     }
 
     /// Returns the operations for an operator, on the database of this engine.

@@ -45,8 +45,9 @@ pub use database::Outage;
 pub use domain::rate::Rate;
 pub use engine::{
     Admission, CarrierState, Changed, Credentials, CustomerQueries, DeliveryReport, Engine, Export,
-    Installation, KeyedAnswer, LeftOutRow, NodeState, NotAdmitted, PageFields, Purpose, Queue,
-    Quoted, Reloaded, SendRequest, UploadLook, UploadReview, UploadSend, UploadSends, UploadStep,
+    Installation, KeyedAnswer, LeftOutCsv, LeftOutRow, NodeState, NotAdmitted, PageFields, Purpose,
+    Queue, Quoted, Reloaded, SendRequest, UploadLook, UploadReview, UploadSend, UploadSends,
+    UploadStep,
 };
 pub use engine::{changes as message_changes, otp, sender_ids};
 pub use error::{Error, StartError};

@@ -217,6 +217,7 @@ fn real(count: usize) -> f64 {
 }
 
 /// The lengths of the queues in the database: recipients by carrier, callbacks by state.
+#[derive(Default)]
 pub(crate) struct Depths {
     pub(crate) queued: BTreeMap<String, i64>,
     /// Queued recipients that wait for the end of quiet hours.

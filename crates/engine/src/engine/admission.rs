@@ -3,7 +3,7 @@
 use super::customer_queries::CustomerQueries;
 use super::report::{self, DeliveryReport};
 use super::request::{Quoted, SendRequest};
-use super::stages::{Admitted, Stages};
+use super::stages::{Admitted, NotAdmitted, Purpose, Stages};
 use crate::accept::keyed::{Begun, PendingKey};
 use crate::accept::{Answered, Keyed};
 use crate::admit::callers::Caller;
@@ -14,7 +14,7 @@ use crate::context::live::Live;
 use crate::error::{Error, within};
 use domain::idempotency::{self, Decision, IdempotencyKey, RequestFingerprint};
 use domain::rate::Rate;
-use domain::{Customer, Draft, Environment, Purse, Refusal};
+use domain::{AccountId, Customer, Draft, Environment, Purse, Refusal};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::{KeyedRequest, StoredAnswer};
@@ -36,6 +36,17 @@ impl Admission {
             environment,
             rate,
         }
+    }
+
+    /// Admits a user of the console, who is signed in.
+    pub(super) async fn of_member(
+        stages: &Arc<Stages>,
+        account: AccountId,
+        environment: Environment,
+        purpose: Purpose,
+    ) -> Result<Self, NotAdmitted> {
+        let admitted = stages.admit_member(account, environment, purpose).await?;
+        Ok(Self::new(Arc::clone(stages), admitted, environment))
     }
 
     /// The context of the engine.

@@ -1,8 +1,10 @@
 //! The state of the installation for operators: carriers, nodes and queues.
 
+use crate::background::gauges;
 use crate::context::Context;
 use crate::context::carrier::Carrier;
 use crate::context::live::Live;
+use crate::context::metrics::Depths;
 use crate::error::{Error, within};
 use crate::queries::scope::Scope;
 use crate::queries::usage::{self, UsageOverview};
@@ -73,7 +75,7 @@ impl Installation {
 
     /// Returns the carriers in the order of the configuration.
     pub async fn carriers(&self) -> Result<Vec<CarrierState>, Error> {
-        let (queues, binds) = within(async {
+        let ((depths, oldest), binds) = within(async {
             let queues = self.queues().await?;
             let binds = self.context.store.nodes().binds().await?;
             Ok((queues, binds))
@@ -81,6 +83,10 @@ impl Installation {
         .await?;
         let states = self.live.carriers.iter().filter_map(|carrier| {
             let settings = carrier.settings.as_ref()?;
+            let of = |counts: &BTreeMap<String, i64>| {
+                let count = counts.get(&settings.name).copied();
+                count.unwrap_or_default().unsigned_abs()
+            };
             Some(CarrierState {
                 name: settings.name.clone(),
                 address: settings.address.clone(),
@@ -89,7 +95,12 @@ impl Installation {
                 bound: self.bound(carrier, &binds),
                 window: settings.window,
                 max_per_second: settings.max_per_second,
-                queue: queues.get(&settings.name).copied().unwrap_or_default(),
+                queue: Queue {
+                    waiting: of(&depths.queued),
+                    held: of(&depths.held),
+                    in_doubt: of(&depths.in_doubt),
+                    oldest_due_ms: oldest.get(&settings.name).copied(),
+                },
             })
         });
         Ok(states.collect())
@@ -122,13 +133,11 @@ impl Installation {
     }
 
     /// Returns the number of callbacks by state.
-    pub async fn callbacks(&self) -> Result<BTreeMap<String, u64>, Error> {
+    pub async fn callbacks(&self) -> Result<BTreeMap<String, i64>, Error> {
         within(async {
-            let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+            let mut counts = BTreeMap::new();
             for bucket in self.context.store.buckets() {
-                for (state, count) in self.context.store.outbox().counts(bucket).await? {
-                    *counts.entry(state).or_default() += count.unsigned_abs();
-                }
+                gauges::add_callbacks(&self.context.store, bucket, &mut counts).await?;
             }
             Ok(counts)
         })
@@ -157,24 +166,15 @@ impl Installation {
         rows.iter().filter(|bind| bind.bound).count()
     }
 
-    async fn queues(&self) -> database::Result<BTreeMap<String, Queue>> {
-        let (store, plan) = (&self.context.store, &self.live.plan);
-        let quiet_until_ms = plan.quiet_until(self.context.clock.now_ms());
-        let until_ms = quiet_until_ms.unwrap_or(i64::MAX);
-        let mut queues: BTreeMap<String, Queue> = BTreeMap::new();
+    /// Returns the lengths of the queues, and the due time of the oldest batch of each carrier.
+    async fn queues(&self) -> database::Result<(Depths, BTreeMap<String, i64>)> {
+        let store = &self.context.store;
+        let quiet_until_ms = self.live.plan.quiet_until(self.context.clock.now_ms());
+        let mut depths = Depths::default();
         for bucket in store.buckets() {
-            for (carrier, waiting, held) in store.queues().depths(bucket, until_ms).await? {
-                let queue = queues.entry(carrier).or_default();
-                queue.waiting += waiting.unsigned_abs();
-                queue.held += held.unsigned_abs();
-            }
-            for (carrier, count) in store.queues().doubt_counts(bucket).await? {
-                queues.entry(carrier).or_default().in_doubt += count.unsigned_abs();
-            }
+            gauges::add_queues(store, bucket, quiet_until_ms, &mut depths).await?;
         }
-        for (carrier, due_at_ms) in store.queues().oldest_due().await? {
-            queues.entry(carrier).or_default().oldest_due_ms = Some(due_at_ms);
-        }
-        Ok(queues)
+        let oldest = store.queues().oldest_due().await?;
+        Ok((depths, oldest))
     }
 }

@@ -20,12 +20,10 @@ use domain::upload::{
 };
 use domain::{
     AccountId, Environment, Gateway, MessageId, Money, Quote, Recipient, Refusal, SendFields,
-    SenderStatus,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{Upload, UploadId};
-use tokio::sync::mpsc;
 use walk::Walk;
 
 /// Rows by which the columns are guessed.
@@ -129,14 +127,6 @@ impl UploadSends {
         &self.uploads
     }
 
-    /// Returns the approved sender IDs of the account.
-    pub async fn senders(&self) -> Result<Vec<String>, Error> {
-        let admission = self.admit(Purpose::Read).await?;
-        let senders = admission.customer().senders.values();
-        let approved = senders.filter(|sender| sender.status == SenderStatus::Approved);
-        Ok(approved.map(|sender| sender.name.clone()).collect())
-    }
-
     /// Returns the columns and the first rows of an upload.
     pub async fn look(&self, id: UploadId, columns: Option<Columns>) -> Result<UploadLook, Error> {
         let (upload, octets) = self.begin(id).await?;
@@ -161,7 +151,8 @@ impl UploadSends {
         Ok((upload, octets.unwrap_or_default()))
     }
 
-    async fn walk(&self, send: &UploadSend) -> Result<Walk, Error> {
+    /// Returns the walk over the rows, and the placeholder of each column.
+    async fn walk(&self, send: &UploadSend) -> Result<(Walk, Vec<String>), Error> {
         let (upload, octets) = self.begin(send.upload).await?;
         let first = PackedRows::rows(&octets).next();
         let header = first.as_ref().filter(|_| send.columns.has_header);
@@ -172,25 +163,15 @@ impl UploadSends {
         let body = body.filter(|body| !body.trim().is_empty());
         let selection = Selection::new(send.columns, &names, body, (gateway, self.environment))?;
         let skipped = usize::from(send.columns.has_header);
-        Ok(Walk::new(
-            self.uploads.clone(),
-            send.upload,
-            selection,
-            skipped,
-        ))
+        let uploads = self.uploads.clone();
+        let walk = Walk::new(uploads, send.upload, selection, (octets, skipped));
+        Ok((walk, names))
     }
 
     async fn admit(&self, purpose: Purpose) -> Result<Admission, Error> {
-        let admitted = self
-            .stages
-            .admit_member(self.account, self.environment, purpose)
-            .await;
-        let admitted = admitted.map_err(|refused| refused.error)?;
-        Ok(Admission::new(
-            Arc::clone(&self.stages),
-            admitted,
-            self.environment,
-        ))
+        let admitted =
+            Admission::of_member(&self.stages, self.account, self.environment, purpose).await;
+        admitted.map_err(|refused| refused.error)
     }
 
     fn max_recipients(&self) -> usize {
@@ -201,7 +182,7 @@ impl UploadSends {
     pub async fn review(&self, send: &UploadSend) -> Result<UploadReview, Error> {
         let admission = self.admit(Purpose::Quote).await?;
         let max = self.max_recipients();
-        let mut walk = self.walk(send).await?;
+        let (mut walk, _) = self.walk(send).await?;
         let mut review = UploadReview {
             recipients: 0,
             left_out: BTreeMap::new(),
@@ -245,7 +226,7 @@ impl UploadSends {
     ) -> Result<UploadStep, Error> {
         let (max, clock) = (self.max_recipients(), &self.stages.context.clock);
         let until_ms = clock.now_ms() + STEP_MS;
-        let mut walk = self.walk(send).await?;
+        let (mut walk, _) = self.walk(send).await?;
         if !walk.has_text() {
             return Err(Refusal::BodyMissing.into());
         }
@@ -306,34 +287,48 @@ impl UploadSends {
         })
     }
 
-    /// Passes the rows that are left out to `out` as CSV, with number and reason before the cells.
-    pub async fn left_out(
-        &self,
-        send: &UploadSend,
-        out: &mpsc::Sender<Result<String, Error>>,
-    ) -> Result<(), Error> {
-        let look = self.look(send.upload, Some(send.columns)).await?;
-        let mut walk = self.walk(send).await?;
+    /// Returns the rows that are left out as CSV.
+    pub async fn left_out(&self, send: &UploadSend) -> Result<LeftOutCsv, Error> {
+        let (walk, names) = self.walk(send).await?;
         let mut csv = String::from("row,reason");
-        for name in &look.names {
+        for name in &names {
             csv.push(',');
             push_text(&mut csv, name);
         }
         csv.push_str(ROW_END);
-        let mut rows = Rows::default();
-        loop {
-            let is_more = walk
-                .next(usize::MAX, &mut rows, &mut |row, selected, _| {
-                    if let Selected::LeftOut(reason) = selected {
-                        push_row(&mut csv, row, reason);
-                    }
-                })
-                .await?;
-            // A client that has gone away needs no further row.
-            if out.send(Ok(std::mem::take(&mut csv))).await.is_err() || !is_more {
-                return Ok(());
+        Ok(LeftOutCsv {
+            walk,
+            csv,
+            is_more: true,
+        })
+    }
+}
+
+/// The rows that are left out as CSV: number and reason, and then the cells.
+pub struct LeftOutCsv {
+    walk: Walk,
+    /// The rows that were not returned yet.
+    csv: String,
+    is_more: bool,
+}
+
+impl LeftOutCsv {
+    /// Returns the next rows, or `None` after the last ones.
+    pub async fn next(&mut self) -> Result<Option<String>, Error> {
+        let (walk, csv) = (&mut self.walk, &mut self.csv);
+        while self.is_more {
+            let mut each = |row: &FileRow<'_>, selected: &Selected, _: &Selection| {
+                if let Selected::LeftOut(reason) = selected {
+                    push_row(csv, row, reason);
+                }
+            };
+            let mut rows = Rows::default();
+            self.is_more = walk.next(usize::MAX, &mut rows, &mut each).await?;
+            if !csv.is_empty() {
+                return Ok(Some(std::mem::take(csv)));
             }
         }
+        Ok(None)
     }
 }
 

@@ -8,7 +8,8 @@ use store::{
     StopStep,
 };
 use storekit::{
-    Kit, NOW, Sending, claim, fresh, naira, put_back, report, sending, taken, twins, two_legs,
+    Kit, NOW, Sending, claim, fresh, message_key, naira, put_back, report, sending, taken, twins,
+    two_legs,
 };
 
 twins!(
@@ -29,24 +30,9 @@ const URL: &str = "https://ada.example.ng/delivery";
 /// Duration of the race between claims and cancels.
 const RACE: Duration = Duration::from_secs(8);
 
-async fn accepted(kit: &Kit, sending: &Sending) -> NewMessage {
-    let message = sending.message(&kit.store);
-    let answer = kit.accept(&message).await;
-    assert!(matches!(answer, Accepted::Yes { .. }), "{answer:?}");
-    message
-}
-
-fn key(message: &NewMessage) -> MessageKey {
-    MessageKey {
-        account: message.draft.account,
-        environment: message.draft.environment,
-        message: message.id,
-    }
-}
-
 async fn request(kit: &Kit, message: &NewMessage) -> Requested {
     let changes = kit.store.changes();
-    let requested = changes.request(key(message), StopKind::Cancel, NOW, None);
+    let requested = changes.request(message_key(message), StopKind::Cancel, NOW, None);
     requested.await.unwrap().unwrap().unwrap()
 }
 
@@ -72,7 +58,11 @@ async fn finish(kit: &Kit, stop: &Stop) -> bool {
 
 async fn after(kit: &Kit, message: &NewMessage) -> ChangedMessage {
     let changes = kit.store.changes();
-    changes.changed(key(message)).await.unwrap().unwrap()
+    changes
+        .changed(message_key(message))
+        .await
+        .unwrap()
+        .unwrap()
 }
 
 /// Cancels a message of which no node has unsent recipients.
@@ -119,7 +109,7 @@ async fn a_waiting_message_is_refunded_whole_on_every_gateway(kit: &Kit) {
             ..one
         };
         let before = callbacks(kit).await;
-        let message = accepted(kit, &three).await;
+        let message = kit.accepted(&three).await;
         let changed = cancel(kit, &message).await;
         assert_eq!(changed.progress.cancelled, 3);
         assert_eq!(changed.refunded, naira(3 * price));
@@ -140,7 +130,7 @@ async fn recipients_that_a_carrier_has_go_on(kit: &Kit) {
         callback_url: Some(URL),
         ..sending(account)
     };
-    let message = accepted(kit, &four).await;
+    let message = kit.accepted(&four).await;
     let claimed = kit.claim(1).await;
     kit.report(report(vec![taken(&claimed[0])], vec![])).await;
     let changed = cancel(kit, &message).await;
@@ -172,7 +162,7 @@ async fn unsent_recipients_in_memory_end_when_they_are_put_back(kit: &Kit) {
         recipients: 2,
         ..sending(account)
     };
-    let message = accepted(kit, &two).await;
+    let message = kit.accepted(&two).await;
     let claimed = kit.claim(1_000).await;
     let stop = stop(kit, &message).await;
     for _ in 0..3 {
@@ -193,7 +183,7 @@ async fn unsent_recipients_in_memory_end_when_they_are_put_back(kit: &Kit) {
 
 async fn recipients_on_the_wire_are_not_cancelled(kit: &Kit) {
     let account = kit.account(100).await;
-    let message = accepted(kit, &sending(account)).await;
+    let message = kit.accepted(&sending(account)).await;
     let claimed = kit.claim(1_000).await;
     let stop = stop(kit, &message).await;
     assert!(!step(kit, &stop).await.is_done);
@@ -211,8 +201,8 @@ async fn recipients_on_the_wire_are_not_cancelled(kit: &Kit) {
 
 async fn a_stopped_message_is_not_claimed(kit: &Kit) {
     let account = kit.account(100).await;
-    let message = accepted(kit, &sending(account)).await;
-    let other = accepted(kit, &sending(account)).await;
+    let message = kit.accepted(&sending(account)).await;
+    let other = kit.accepted(&sending(account)).await;
     let stop = stop(kit, &message).await;
     let listed = kit.store.changes().stops(10).await.unwrap();
     assert_eq!(listed, [stop]);
@@ -231,7 +221,7 @@ async fn a_second_leg_of_a_submitted_recipient_goes_on(kit: &Kit) {
         recipients: 2,
         ..two_legs(account)
     };
-    let message = accepted(kit, &two).await;
+    let message = kit.accepted(&two).await;
     let claimed = kit.claim(1).await;
     kit.report(report(vec![taken(&claimed[0])], vec![])).await;
     let to = message.draft.recipients[0];
@@ -300,8 +290,8 @@ async fn a_cancel_in_part_leaves_the_duplicate_window(kit: &Kit) {
 
 async fn a_message_of_another_account_or_environment_is_unknown(kit: &Kit) {
     let (account, other) = (kit.account(100).await, kit.account(100).await);
-    let message = accepted(kit, &sending(account)).await;
-    let own = key(&message);
+    let message = kit.accepted(&sending(account)).await;
+    let own = message_key(&message);
     let wrong: [MessageKey; 2] = [
         MessageKey {
             account: other,
@@ -326,7 +316,7 @@ async fn a_message_of_another_account_or_environment_is_unknown(kit: &Kit) {
 
 async fn a_retry_after_the_cancel_goes_on(kit: &Kit) {
     let account = kit.account(100).await;
-    let message = accepted(kit, &sending(account)).await;
+    let message = kit.accepted(&sending(account)).await;
     let claimed = kit.claim(1_000).await;
     let first = stop(kit, &message).await;
     kit.report(report(vec![stopped(&claimed[0])], vec![])).await;
@@ -398,7 +388,7 @@ async fn each_recipient_is_sent_or_refunded_when_both_race(kit: &Kit) {
             callback_url: Some(URL),
             ..sending(account)
         };
-        let message = accepted(kit, &twelve).await;
+        let message = kit.accepted(&twelve).await;
         let before = callbacks(kit).await;
         let (told, known) = tokio::sync::watch::channel(false);
         let pause = Duration::from_micros(tries % 10 * 300);

@@ -2,7 +2,7 @@
 
 use domain::{AccountId, AccountStatus, BatchId, DeliveryStatus, Queued, Refusal};
 use std::time::{Duration, Instant};
-use store::{Accepted, NewMessage, Settled};
+use store::{Accepted, Settled};
 use storekit::{
     Kit, NOW, OTHER_CARRIER, Sending, by, claim, fresh, naira, put_back, report, sending, taken,
     twins,
@@ -41,13 +41,6 @@ async fn set(kit: &Kit, account: AccountId, status: AccountStatus, queued: Queue
 
 async fn disable(kit: &Kit, account: AccountId, queued: Queued) -> Settled {
     set(kit, account, AccountStatus::Disabled, queued).await
-}
-
-async fn accepted(kit: &Kit, sending: &Sending) -> NewMessage {
-    let message = sending.message(&kit.store);
-    let answer = kit.accept(&message).await;
-    assert!(matches!(answer, Accepted::Yes { .. }), "{answer:?}");
-    message
 }
 
 /// The number of batches with this holder. The constants are the stored holders of a held batch,
@@ -90,20 +83,18 @@ async fn the_choice_for_what_is_queued_is_kept_until_it_is_active(kit: &Kit) {
 
 async fn what_is_queued_of_a_held_account_waits_until_it_is_active(kit: &Kit) {
     let (account, other) = (kit.account(100).await, kit.account(100).await);
-    let message = accepted(
-        kit,
-        &Sending {
+    let message = kit
+        .accepted(&Sending {
             recipients: 3,
             ..sending(account)
-        },
-    )
-    .await;
+        })
+        .await;
     let later = Sending {
         due_at_ms: NOW + 60_000,
         ..sending(account)
     };
-    accepted(kit, &later).await;
-    accepted(kit, &sending(other)).await;
+    kit.accepted(&later).await;
+    kit.accepted(&sending(other)).await;
     disable(kit, account, Queued::Hold).await;
     let claimed = kit.claim(1_000).await;
     assert_eq!(claimed.len(), 1, "another account goes on");
@@ -129,11 +120,11 @@ async fn what_is_queued_of_a_held_account_waits_until_it_is_active(kit: &Kit) {
 
 async fn what_comes_back_to_the_queue_does_not_escape_the_hold(kit: &Kit) {
     let account = kit.account(100).await;
-    accepted(kit, &sending(account)).await;
+    kit.accepted(&sending(account)).await;
     let reported = kit.claim(1_000).await;
-    accepted(kit, &sending(account)).await;
+    kit.accepted(&sending(account)).await;
     let released = kit.claim(1_000).await;
-    accepted(kit, &sending(account)).await;
+    kit.accepted(&sending(account)).await;
     let moved = kit.claim(1_000).await;
     disable(kit, account, Queued::Hold).await;
     // The changes are a put-back, a takeover from a dead node, and a move to another carrier.
@@ -168,7 +159,7 @@ async fn what_is_cancelled_is_refunded_and_called_back_once(kit: &Kit) {
         },
         ..sending(account)
     };
-    let message = accepted(kit, &corporate).await;
+    let message = kit.accepted(&corporate).await;
     let claimed = kit.claim(1).await;
     kit.report(report(vec![taken(&claimed[0])], vec![])).await;
     assert_eq!(kit.balance(account).await, naira(76));
@@ -195,7 +186,7 @@ async fn what_is_cancelled_is_refunded_and_called_back_once(kit: &Kit) {
 
 async fn what_was_in_hand_is_cancelled_when_it_comes_back(kit: &Kit) {
     let account = kit.account(100).await;
-    let message = accepted(kit, &sending(account)).await;
+    let message = kit.accepted(&sending(account)).await;
     let in_hand = kit.claim(1_000).await;
     assert!(
         disable(kit, account, Queued::Cancel)
@@ -214,11 +205,11 @@ async fn what_was_in_hand_is_cancelled_when_it_comes_back(kit: &Kit) {
 
 async fn queued_messages_of_a_held_account_still_go_out(kit: &Kit) {
     let account = kit.account(100).await;
-    accepted(kit, &sending(account)).await;
+    kit.accepted(&sending(account)).await;
     disable(kit, account, Queued::Send).await;
     assert_eq!(kit.claim(1_000).await.len(), 1);
     // The choice may be changed afterwards, and changed back.
-    accepted(kit, &sending(account)).await;
+    kit.accepted(&sending(account)).await;
     disable(kit, account, Queued::Hold).await;
     assert!(kit.claim(1_000).await.is_empty());
     disable(kit, account, Queued::Send).await;
@@ -251,7 +242,7 @@ async fn a_recipient_is_either_sent_or_refunded_when_both_race(kit: &Kit) {
         };
         let mut messages = Vec::new();
         for _ in 0..3 {
-            messages.push(accepted(kit, &four).await);
+            messages.push(kit.accepted(&four).await);
         }
         let before = callbacks(kit).await;
         let claims = async {

@@ -3,12 +3,11 @@
 use domain::schedule::MessageState;
 use domain::{DeliveryStatus, QuietHours, Refusal};
 use store::{
-    Accepted, Batch, BatchKind, ChangedMessage, Claim, Claimed, MessageKey, NewMessage, Progress,
-    Requested, Stop, StopKind,
+    Batch, BatchKind, ChangedMessage, Claimed, NewMessage, Progress, Requested, Stop, StopKind,
 };
 use storekit::{
-    Kit, NOW, Sending, backup, by, claim, delivered, doubted, naira, put_back, report, sending,
-    taken, twins, two_legs,
+    Kit, NOW, Sending, backup, by, delivered, doubted, message_key, naira, put_back, report,
+    sending, taken, twins, two_legs,
 };
 
 twins!(
@@ -31,24 +30,9 @@ twins!(
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
 
-async fn accepted(kit: &Kit, sending: &Sending) -> NewMessage {
-    let message = sending.message(&kit.store);
-    let answer = kit.accept(&message).await;
-    assert!(matches!(answer, Accepted::Yes { .. }), "{answer:?}");
-    message
-}
-
-fn key(message: &NewMessage) -> MessageKey {
-    MessageKey {
-        account: message.draft.account,
-        environment: message.draft.environment,
-        message: message.id,
-    }
-}
-
 async fn request(kit: &Kit, message: &NewMessage, kind: StopKind, now_ms: i64) -> Requested {
     let changes = kit.store.changes();
-    let requested = changes.request(key(message), kind, now_ms, None);
+    let requested = changes.request(message_key(message), kind, now_ms, None);
     requested.await.unwrap().unwrap().unwrap()
 }
 
@@ -71,7 +55,7 @@ async fn pause(kit: &Kit, message: &NewMessage, now_ms: i64) -> Stop {
 
 async fn resume(kit: &Kit, message: &NewMessage, now_ms: i64) -> Result<ChangedMessage, Refusal> {
     let changes = kit.store.changes();
-    let resumed = changes.resume(key(message), now_ms, None, None);
+    let resumed = changes.resume(message_key(message), now_ms, None, None);
     resumed.await.unwrap().unwrap()
 }
 
@@ -81,17 +65,8 @@ async fn reschedule(
     due_at_ms: i64,
 ) -> Result<ChangedMessage, Refusal> {
     let changes = kit.store.changes();
-    let moved = changes.reschedule(key(message), due_at_ms, NOW, None);
+    let moved = changes.reschedule(message_key(message), due_at_ms, NOW, None);
     moved.await.unwrap().unwrap()
-}
-
-async fn claim_at(kit: &Kit, now_ms: i64) -> Vec<Claimed> {
-    let claim = Claim {
-        now_ms,
-        until_ms: now_ms + HOUR,
-        ..claim(1_000)
-    };
-    kit.store.claims().claim(claim).await.unwrap()
 }
 
 async fn a_paused_message_is_not_claimed_until_it_is_resumed(kit: &Kit) {
@@ -100,7 +75,7 @@ async fn a_paused_message_is_not_claimed_until_it_is_resumed(kit: &Kit) {
         recipients: 2,
         ..sending(account)
     };
-    let message = accepted(kit, &two).await;
+    let message = kit.accepted(&two).await;
     pause(kit, &message, NOW).await;
     let paused = "select count(*) from batches where claimed_by = -2";
     assert_eq!(kit.numbers(paused).await, [1]);
@@ -108,7 +83,7 @@ async fn a_paused_message_is_not_claimed_until_it_is_resumed(kit: &Kit) {
     assert_eq!(kit.numbers("select count(*) from stops").await, [0]);
     let changed = resume(kit, &message, NOW + 1).await.unwrap();
     assert_eq!(changed.progress.state(NOW + 1), MessageState::Sending);
-    let claimed = claim_at(kit, NOW + 1).await;
+    let claimed = kit.claim_at(NOW + 1).await;
     assert_eq!(claimed[0].batch.recipients, message.draft.recipients);
     kit.report(report(vec![taken(&claimed[0])], vec![])).await;
     assert_eq!(
@@ -120,7 +95,7 @@ async fn a_paused_message_is_not_claimed_until_it_is_resumed(kit: &Kit) {
 
 async fn a_pause_waits_for_the_nodes_and_comes_back_with_a_resume(kit: &Kit) {
     let account = kit.account(100).await;
-    let message = accepted(kit, &sending(account)).await;
+    let message = kit.accepted(&sending(account)).await;
     let claimed = kit.claim(1_000).await;
     let Requested::Stopping(stop) = request(kit, &message, StopKind::Pause, NOW).await else {
         panic!("it has an effect");
@@ -140,12 +115,12 @@ async fn a_pause_waits_for_the_nodes_and_comes_back_with_a_resume(kit: &Kit) {
 
 async fn the_validity_stands_still_while_a_message_is_paused(kit: &Kit) {
     let account = kit.account(100).await;
-    let message = accepted(kit, &sending(account)).await;
+    let message = kit.accepted(&sending(account)).await;
     let expires_ms = message.batches[0].expires_at_ms;
     pause(kit, &message, NOW + 1_000).await;
     assert!(kit.late_batches(NOW + 30 * DAY).await.is_empty());
     resume(kit, &message, NOW + 30 * DAY).await.unwrap();
-    let claimed = claim_at(kit, NOW + 30 * DAY).await;
+    let claimed = kit.claim_at(NOW + 30 * DAY).await;
     assert_eq!(claimed.len(), 1);
     let stood_ms = 30 * DAY - 1_000;
     assert_eq!(claimed[0].batch.expires_at_ms, expires_ms + stood_ms);
@@ -170,18 +145,18 @@ async fn a_pause_before_the_due_time_does_not_move_it(kit: &Kit) {
         due_at_ms: NOW + DAY,
         ..sending(account)
     };
-    let message = accepted(kit, &later).await;
+    let message = kit.accepted(&later).await;
     pause(kit, &message, NOW).await;
     let changed = resume(kit, &message, NOW + HOUR).await.unwrap();
     assert_eq!(changed.progress.due_at_ms, NOW + DAY);
     assert_eq!(changed.progress.state(NOW + HOUR), MessageState::Scheduled);
-    assert!(claim_at(kit, NOW + DAY - 1).await.is_empty());
-    assert_eq!(claim_at(kit, NOW + DAY).await.len(), 1);
+    assert!(kit.claim_at(NOW + DAY - 1).await.is_empty());
+    assert_eq!(kit.claim_at(NOW + DAY).await.len(), 1);
 }
 
 async fn a_resume_in_quiet_hours_sends_at_their_end(kit: &Kit) {
     let account = kit.account(100).await;
-    let message = accepted(kit, &sending(account)).await;
+    let message = kit.accepted(&sending(account)).await;
     pause(kit, &message, NOW).await;
     // The minute of NOW in Lagos, one hour ahead of UTC.
     let minute_now = NOW.div_euclid(60_000) + 60;
@@ -193,15 +168,15 @@ async fn a_resume_in_quiet_hours_sends_at_their_end(kit: &Kit) {
     let end_ms = quiet.due(NOW + 1);
     assert!(end_ms > NOW + 1);
     let changes = kit.store.changes();
-    let resumed = changes.resume(key(&message), NOW + 1, Some(quiet), None);
+    let resumed = changes.resume(message_key(&message), NOW + 1, Some(quiet), None);
     assert!(resumed.await.unwrap().unwrap().is_ok());
-    assert!(claim_at(kit, end_ms - 1).await.is_empty());
-    assert_eq!(claim_at(kit, end_ms).await.len(), 1);
+    assert!(kit.claim_at(end_ms - 1).await.is_empty());
+    assert_eq!(kit.claim_at(end_ms).await.len(), 1);
 }
 
 async fn repeated_changes_have_no_effect(kit: &Kit) {
     let account = kit.account(100).await;
-    let message = accepted(kit, &sending(account)).await;
+    let message = kit.accepted(&sending(account)).await;
     assert!(resume(kit, &message, NOW).await.is_ok(), "it is not paused");
     pause(kit, &message, NOW).await;
     let again = request(kit, &message, StopKind::Pause, NOW + 5).await;
@@ -214,12 +189,12 @@ async fn repeated_changes_have_no_effect(kit: &Kit) {
 
 async fn a_final_message_is_not_paused_or_resumed(kit: &Kit) {
     let account = kit.account(100).await;
-    let message = accepted(kit, &sending(account)).await;
+    let message = kit.accepted(&sending(account)).await;
     let claimed = kit.claim(1_000).await;
     kit.report(report(vec![storekit::refused(&claimed[0])], vec![]))
         .await;
     let changes = kit.store.changes();
-    let paused = changes.request(key(&message), StopKind::Pause, NOW, None);
+    let paused = changes.request(message_key(&message), StopKind::Pause, NOW, None);
     let refused = paused.await.unwrap().unwrap();
     assert!(matches!(refused, Err(Refusal::TooLate(_))), "{refused:?}");
     for refused in [
@@ -232,26 +207,26 @@ async fn a_final_message_is_not_paused_or_resumed(kit: &Kit) {
 
 async fn a_rescheduled_message_is_due_at_its_new_time(kit: &Kit) {
     let account = kit.account(100).await;
-    let message = accepted(kit, &sending(account)).await;
+    let message = kit.accepted(&sending(account)).await;
     let expires_ms = message.batches[0].expires_at_ms;
     let changed = reschedule(kit, &message, NOW + DAY).await.unwrap();
     assert_eq!(changed.progress.state(NOW), MessageState::Scheduled);
-    assert!(claim_at(kit, NOW + DAY - 1).await.is_empty());
+    assert!(kit.claim_at(NOW + DAY - 1).await.is_empty());
     // A paused one stays paused.
     pause(kit, &message, NOW + 1).await;
     let changed = reschedule(kit, &message, NOW + HOUR).await.unwrap();
     assert_eq!(changed.progress.state(NOW), MessageState::Paused);
-    assert!(claim_at(kit, NOW + 2 * HOUR).await.is_empty());
+    assert!(kit.claim_at(NOW + 2 * HOUR).await.is_empty());
     resume(kit, &message, NOW + 2).await.unwrap();
-    assert!(claim_at(kit, NOW + HOUR - 1).await.is_empty());
-    let claimed = claim_at(kit, NOW + HOUR).await;
+    assert!(kit.claim_at(NOW + HOUR - 1).await.is_empty());
+    let claimed = kit.claim_at(NOW + HOUR).await;
     assert_eq!(claimed[0].batch.expires_at_ms, expires_ms + HOUR);
     assert_eq!(claimed[0].batch.message_due_at_ms, NOW + HOUR);
 }
 
 async fn a_message_that_a_node_has_is_not_rescheduled(kit: &Kit) {
     let account = kit.account(100).await;
-    let message = accepted(kit, &sending(account)).await;
+    let message = kit.accepted(&sending(account)).await;
     let claimed = kit.claim(1_000).await;
     let refused = reschedule(kit, &message, NOW + HOUR).await;
     assert!(matches!(refused, Err(Refusal::TooLate(_))), "{refused:?}");
@@ -262,7 +237,7 @@ async fn a_message_that_a_node_has_is_not_rescheduled(kit: &Kit) {
 
 async fn a_paused_message_can_be_cancelled(kit: &Kit) {
     let account = kit.account(100).await;
-    let message = accepted(kit, &sending(account)).await;
+    let message = kit.accepted(&sending(account)).await;
     pause(kit, &message, NOW).await;
     let Requested::Stopping(stop) = request(kit, &message, StopKind::Cancel, NOW + 1).await else {
         panic!("it has an effect");
@@ -310,7 +285,7 @@ async fn recipients_that_a_carrier_has_go_on_during_a_pause(kit: &Kit) {
             recipients: 2,
             ..one
         };
-        let message = accepted(kit, &two).await;
+        let message = kit.accepted(&two).await;
         let claimed = kit.claim(1).await;
         kit.report(report(vec![progress(&claimed[0])], vec![]))
             .await;
@@ -318,13 +293,13 @@ async fn recipients_that_a_carrier_has_go_on_during_a_pause(kit: &Kit) {
         let late = kit.late_batches(NOW + 30 * DAY).await;
         let late: Vec<_> = late.iter().map(|one| one.batch.kind).collect();
         assert_eq!(late, [kind], "its clock runs");
-        let second = claim_at(kit, NOW + 10_000).await;
+        let second = kit.claim_at(NOW + 10_000).await;
         assert_eq!(second.len(), 1);
         assert_eq!(second[0].batch.kind, kind);
         assert_eq!(second[0].batch.recipients, claimed[0].batch.recipients);
         kit.report(report(vec![taken(&second[0])], vec![])).await;
         resume(kit, &message, NOW).await.unwrap();
-        let rest = claim_at(kit, NOW + 10_000).await;
+        let rest = kit.claim_at(NOW + 10_000).await;
         assert_eq!(rest.len(), 1);
         kit.report(report(vec![taken(&rest[0])], vec![])).await;
         assert_eq!(
@@ -336,7 +311,7 @@ async fn recipients_that_a_carrier_has_go_on_during_a_pause(kit: &Kit) {
 
 async fn a_message_that_ends_while_it_is_paused_leaves_no_batch(kit: &Kit) {
     for (one, progress, _) in waiting(kit.account(100).await) {
-        let message = accepted(kit, &one).await;
+        let message = kit.accepted(&one).await;
         let claimed = kit.claim(1_000).await;
         kit.report(report(vec![progress(&claimed[0])], vec![]))
             .await;
@@ -353,7 +328,7 @@ async fn a_message_that_ends_while_it_is_paused_leaves_no_batch(kit: &Kit) {
 
 /// Neither a batch nor a stop of an ended message is left once its time has passed.
 async fn left_by_none(kit: &Kit) {
-    assert!(claim_at(kit, NOW + 10_000).await.is_empty());
+    assert!(kit.claim_at(NOW + 10_000).await.is_empty());
     for table in ["batches", "stops"] {
         let left = format!("select count(*) from {table}");
         assert_eq!(kit.numbers(&left).await, [0], "{table}");
@@ -368,7 +343,7 @@ async fn a_cancel_of_a_paused_message_leaves_no_batch(kit: &Kit) {
             recipients: 2,
             ..one
         };
-        let message = accepted(kit, &two).await;
+        let message = kit.accepted(&two).await;
         let claimed = kit.claim(1).await;
         kit.report(report(vec![progress(&claimed[0])], vec![]))
             .await;
@@ -389,9 +364,9 @@ async fn a_cancel_of_a_paused_message_leaves_no_batch(kit: &Kit) {
 
 async fn a_change_by_an_operator_is_in_the_audit(kit: &Kit) {
     let account = kit.account(100).await;
-    let message = accepted(kit, &sending(account)).await;
+    let message = kit.accepted(&sending(account)).await;
     let changes = kit.store.changes();
-    let key = key(&message);
+    let key = message_key(&message);
     let own = || Some(by(NOW));
     let paused = changes.request(key, StopKind::Pause, NOW, own());
     assert!(paused.await.unwrap().unwrap().is_ok());

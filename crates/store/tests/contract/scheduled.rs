@@ -2,10 +2,10 @@
 //! their submission.
 
 use domain::{AccountId, DeliveryStatus, Gateway};
-use store::{CarrierReport, Claim, Claimed, Expiry, NewMessage, SecondLeg};
+use store::{CarrierReport, Expiry, NewMessage, SecondLeg};
 use storekit::{
-    CARRIER, Kit, NOW, Sending, backup_planner, claim, delivered, doubted, number, report, sending,
-    taken, twins,
+    CARRIER, Kit, NOW, Sending, backup_planner, delivered, doubted, number, report, sending, taken,
+    twins,
 };
 
 twins!(
@@ -34,20 +34,11 @@ fn scheduled(account: AccountId) -> Sending {
     }
 }
 
-async fn claim_at(kit: &Kit, now_ms: i64) -> Vec<Claimed> {
-    let claim = Claim {
-        now_ms,
-        until_ms: now_ms + HOUR,
-        ..claim(1_000)
-    };
-    kit.store.claims().claim(claim).await.unwrap()
-}
-
 /// Accepts a message, and submits it at its due time.
 async fn submitted(kit: &Kit, sending: &Sending) -> NewMessage {
     let message = sending.message(&kit.store);
     kit.accept(&message).await;
-    let claimed = claim_at(kit, DUE).await;
+    let claimed = kit.claim_at(DUE).await;
     let progress = claimed.iter().map(taken).collect();
     let submit = CarrierReport {
         now_ms: DUE,
@@ -78,14 +69,14 @@ async fn expire(kit: &Kit, now_ms: i64) -> usize {
 async fn a_scheduled_message_is_claimed_when_it_is_due(kit: &Kit) {
     let message = scheduled(kit.account(100).await).message(&kit.store);
     kit.accept(&message).await;
-    assert!(claim_at(kit, DUE - 1).await.is_empty());
+    assert!(kit.claim_at(DUE - 1).await.is_empty());
     assert!(kit.late_batches(DUE).await.is_empty());
-    let claimed = claim_at(kit, DUE).await;
+    let claimed = kit.claim_at(DUE).await;
     assert_eq!(claimed.len(), 1);
     assert_eq!(claimed[0].batch.message_due_at_ms, DUE);
     let at_once = sending(message.draft.account).message(&kit.store);
     kit.accept(&at_once).await;
-    let claimed = claim_at(kit, DUE).await;
+    let claimed = kit.claim_at(DUE).await;
     assert_eq!(claimed[0].batch.message_due_at_ms, NOW);
 }
 
@@ -121,7 +112,7 @@ async fn an_id_that_comes_again_means_the_last_submission(kit: &Kit) {
     let second = second.message(&kit.store);
     kit.accept(&second).await;
     for now_ms in [DUE - 2 * DAY, DUE] {
-        let progress = claim_at(kit, now_ms).await.iter().map(taken).collect();
+        let progress = kit.claim_at(now_ms).await.iter().map(taken).collect();
         let submit = CarrierReport {
             now_ms,
             ..report(progress, vec![])
@@ -177,7 +168,7 @@ async fn a_lost_response_counts_receipts_from_the_due_time(kit: &Kit) {
         ..report(vec![], vec![delivered(message.draft.recipients[0])])
     };
     assert_eq!(kit.report(early).await.1, 1, "parked");
-    let claimed = claim_at(kit, DUE).await;
+    let claimed = kit.claim_at(DUE).await;
     let doubt = CarrierReport {
         now_ms: DUE + 60_000,
         ..report(vec![doubted(&claimed[0])], vec![])
@@ -196,7 +187,7 @@ async fn the_second_leg_has_the_times_of_its_message(kit: &Kit) {
     };
     let message = base.message(&kit.store);
     kit.accept(&message).await;
-    let claimed = claim_at(kit, DUE).await;
+    let claimed = kit.claim_at(DUE).await;
     let seen = std::sync::Arc::new(std::sync::Mutex::new(None));
     let planned = std::sync::Arc::clone(&seen);
     let failed = CarrierReport {

@@ -23,19 +23,19 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// Begins a walk behind the first rows.
+    /// Begins a walk with the first part, behind its first rows.
     pub(super) fn new(
         uploads: Uploads,
         id: UploadId,
         selection: Selection,
-        skipped: usize,
+        (octets, skipped): (Vec<u8>, usize),
     ) -> Self {
         Self {
             uploads,
             id,
             selection,
-            octets: Vec::new(),
-            part: -1,
+            octets,
+            part: 0,
             done: skipped,
         }
     }
@@ -56,9 +56,6 @@ impl Walk {
         each: &mut Each<'_>,
     ) -> Result<bool, Error> {
         loop {
-            if self.part < 0 && !self.load(0).await? {
-                return Ok(false);
-            }
             if run_blocking(usize::MAX, || self.decide(max, rows, each))? {
                 return Ok(true);
             }

@@ -8,7 +8,7 @@ use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use domain::Refusal;
 use domain::search::FilterFields;
-use engine::{CustomerQueries, Export};
+use engine::{CustomerQueries, Export, LeftOutCsv};
 use hyper::body::{Body as HttpBody, Frame};
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -50,39 +50,57 @@ async fn respond(
     listing.call.with_headers((headers, body).into_response())
 }
 
-/// Returns the rows of an export as a body. The first rows are read at once.
-pub(crate) async fn stream_of(mut export: Export) -> Result<Body, engine::Error> {
-    let first = export.next().await?.unwrap_or_default();
-    Ok(Body::new(Rows::new(first, export)))
+/// A table that is read some rows at a time.
+pub(crate) trait RowSource: Send + 'static {
+    /// Returns the next rows as CSV, or `None` after the last ones.
+    fn next_rows(&mut self) -> impl Future<Output = Result<Option<String>, engine::Error>> + Send;
 }
 
-/// The future of the next rows, with the export.
-type Next = Pin<Box<dyn Future<Output = (Export, Result<Option<String>, engine::Error>)> + Send>>;
+impl RowSource for Export {
+    async fn next_rows(&mut self) -> Result<Option<String>, engine::Error> {
+        self.next().await
+    }
+}
 
-/// The rows of an export as a body. The next rows are read once the client has received the ones
+impl RowSource for LeftOutCsv {
+    async fn next_rows(&mut self) -> Result<Option<String>, engine::Error> {
+        self.next().await
+    }
+}
+
+/// Returns the rows of a table as a body. The first rows are read at once.
+pub(crate) async fn stream_of<S: RowSource>(mut source: S) -> Result<Body, engine::Error> {
+    let first = source.next_rows().await?.unwrap_or_default();
+    Ok(Body::new(Rows::new(first, source)))
+}
+
+/// The future of the next rows, with their source.
+type Next<S> = Pin<Box<dyn Future<Output = (S, Result<Option<String>, engine::Error>)> + Send>>;
+
+/// The rows of a table as a body. The next rows are read once the client has received the ones
 /// before.
-struct Rows {
+struct Rows<S> {
     first: Option<String>,
-    next: Option<Next>,
+    next: Option<Next<S>>,
 }
 
-impl Rows {
-    fn new(first: String, export: Export) -> Self {
+impl<S: RowSource> Rows<S> {
+    fn new(first: String, source: S) -> Self {
         Self {
             first: Some(first),
-            next: Some(Self::read(export)),
+            next: Some(Self::read(source)),
         }
     }
 
-    fn read(mut export: Export) -> Next {
+    fn read(mut source: S) -> Next<S> {
         Box::pin(async move {
-            let rows = export.next().await;
-            (export, rows)
+            let rows = source.next_rows().await;
+            (source, rows)
         })
     }
 }
 
-impl HttpBody for Rows {
+impl<S: RowSource> HttpBody for Rows<S> {
     type Data = Bytes;
     type Error = engine::Error;
 
@@ -96,12 +114,12 @@ impl HttpBody for Rows {
         let Some(next) = self.next.as_mut() else {
             return Poll::Ready(None);
         };
-        let Poll::Ready((export, rows)) = next.as_mut().poll(context) else {
+        let Poll::Ready((source, rows)) = next.as_mut().poll(context) else {
             return Poll::Pending;
         };
         match rows {
             Ok(Some(rows)) => {
-                self.next = Some(Self::read(export));
+                self.next = Some(Self::read(source));
                 Poll::Ready(Some(Ok(Frame::data(rows.into()))))
             }
             Ok(None) => {

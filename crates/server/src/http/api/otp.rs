@@ -9,7 +9,7 @@ use domain::Environment;
 use domain::idempotency::{IdempotencyKey, Operation};
 use domain::otp::Verified;
 use engine::otp::{self, OtpReady, OtpReport, Resend};
-use engine::{Answered, Changed, Error, Keyed, KeyedAnswer, Sent, WriteBody};
+use engine::{Answered, Error, Keyed, Sent, WriteBody};
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -81,42 +81,17 @@ pub(crate) async fn verify(using: UsingOtp) -> Response {
         code,
         key,
     } = using;
-    let keyed = key.map(|key| keyed(&call, key, VerifiedData::answer));
+    let keyed = call.keyed(key, VerifiedData::answer);
     let verified = otp::verify(&call.admission, &id, code.as_deref(), keyed).await;
-    answer(&call, verified, VerifiedData::answer)
+    call.changed(verified, VerifiedData::answer)
 }
 
 /// Cancels a one-time password.
 pub(crate) async fn cancel(using: UsingOtp) -> Response {
     let UsingOtp { call, id, key, .. } = using;
-    let keyed = key.map(|key| keyed(&call, key, OtpStateData::answer));
+    let keyed = call.keyed(key, OtpStateData::answer);
     let cancelled = otp::cancel(&call.admission, &id, keyed).await;
-    answer(&call, cancelled, OtpStateData::answer)
-}
-
-/// Returns the idempotency key of a change, with the function that writes the stored answer.
-fn keyed<T: 'static, D: Serialize + 'static>(
-    call: &Call,
-    key: IdempotencyKey,
-    answer: fn(&T) -> Envelope<D>,
-) -> KeyedAnswer<T> {
-    let codes = call.codes().clone();
-    KeyedAnswer {
-        key,
-        write: Arc::new(move |shown| codes.written(answer(shown))),
-    }
-}
-
-fn answer<T, D: Serialize>(
-    call: &Call,
-    changed: Result<Changed<T>, Error>,
-    answer: fn(&T) -> Envelope<D>,
-) -> Response {
-    match changed {
-        Ok(Changed::First(shown)) => call.answer(Ok::<_, Error>(answer(&shown))),
-        Ok(Changed::Replay(kept)) => call.replay(kept),
-        Err(error) => call.refuse(error),
-    }
+    call.changed(cancelled, OtpStateData::answer)
 }
 
 /// Reads the state of a one-time password.

@@ -1,7 +1,7 @@
 //! `GET /delivery-reports` and its aliases (docs/spec/interface.md, section 6.3).
 
 use crate::format::LagosTime;
-use crate::http::extract::call::ReadingReport;
+use crate::http::extract::call::report::ReadingReport;
 use crate::http::extract::fields::ReportFields;
 use crate::http::respond::envelope::{Envelope, sandbox_mark};
 use axum::response::Response;

@@ -7,9 +7,8 @@ use crate::http::respond::envelope::{Envelope, sandbox_mark};
 use crate::http::respond::error::Failure;
 use axum::response::Response;
 use domain::{Customer, Environment, SenderId};
-use engine::{Changed, KeyedAnswer, sender_ids};
+use engine::sender_ids;
 use serde::Serialize;
-use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// Lists the sender IDs of the account.
@@ -29,20 +28,11 @@ pub(crate) async fn request(requesting: RequestingSender) -> Response {
         key,
         permit: _until_answered,
     } = requesting;
-    let (environment, codes) = (call.environment(), call.codes().clone());
-    let keyed = key.map(|key| KeyedAnswer {
-        key,
-        write: Arc::new(move |sender: &SenderId| {
-            codes.written(Registration::answer(sender, environment))
-        }),
-    });
-    match sender_ids::request(&call.admission, &fields, keyed).await {
-        Ok(Changed::First(sender)) => {
-            call.answer(Ok::<_, Failure>(Registration::answer(&sender, environment)))
-        }
-        Ok(Changed::Replay(kept)) => call.replay(kept),
-        Err(error) => call.refuse(error),
-    }
+    let environment = call.environment();
+    let answer = move |sender: &SenderId| Registration::answer(sender, environment);
+    let keyed = call.keyed(key, answer);
+    let requested = sender_ids::request(&call.admission, &fields, keyed).await;
+    call.changed(requested, answer)
 }
 
 /// The sender IDs of an account.

@@ -2,6 +2,7 @@
 
 use crate::http::respond::request_id;
 use axum::http::StatusCode;
+use console::figures::capitalised;
 use domain::Refusal;
 use engine::SessionError;
 use engine::operators::OperationError;
@@ -131,16 +132,10 @@ impl From<engine::Error> for Failure {
 
 /// Returns a text that begins with a capital letter and ends with a full stop.
 pub(super) fn sentence(text: &str) -> String {
-    let mut signs = text.chars();
-    let first: String = signs
-        .next()
-        .into_iter()
-        .flat_map(char::to_uppercase)
-        .collect();
     let stop = if text.ends_with(['.', '!', '?']) {
         ""
     } else {
         "."
     };
-    format!("{first}{}{stop}", signs.as_str())
+    format!("{}{stop}", capitalised(text))
 }

@@ -27,6 +27,7 @@ mod recipient;
 mod requests;
 mod second_factor;
 mod send;
+mod send_parts;
 mod sender_ids;
 mod shared;
 mod sign_in;

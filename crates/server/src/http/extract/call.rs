@@ -5,15 +5,17 @@
 pub(crate) mod changes;
 pub(crate) mod otp;
 pub(crate) mod personalised;
+pub(crate) mod report;
 pub(crate) mod sender_id;
 
 use super::body::{Expected, memory::BodyPermit};
 use super::drain::drain;
-use super::fields::{Fields, ReportFields};
+use super::fields::Fields;
 use super::list::ListFields;
 use super::{body, client, form, token};
 use crate::http::context::Api;
 use crate::http::respond::codes::{Coded, Codes};
+use crate::http::respond::envelope::Envelope;
 use crate::http::respond::error::{Failure, Shape};
 use crate::http::respond::log_fields::Refused;
 use axum::body::Body;
@@ -24,7 +26,9 @@ use axum::response::{IntoResponse, Response};
 use domain::idempotency::{self, IdempotencyKey};
 use domain::personalised::Rows;
 use domain::{Environment, Refusal, SendFields};
-use engine::{Admission, Caller, Credentials, NotAdmitted, Purpose, Rate, StoredAnswer};
+use engine::{
+    Admission, Caller, Changed, Credentials, KeyedAnswer, NotAdmitted, Purpose, Rate, StoredAnswer,
+};
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -66,6 +70,32 @@ impl Call {
         ];
         let response = (status, headers, kept.body).into_response();
         with_rate(response, self.admission.rate())
+    }
+
+    /// Returns the key of a change, with the function that writes the stored answer.
+    pub(crate) fn keyed<T: 'static, D: Serialize + 'static>(
+        &self,
+        key: Option<IdempotencyKey>,
+        answer: impl Fn(&T) -> Envelope<D> + Send + Sync + 'static,
+    ) -> Option<KeyedAnswer<T>> {
+        let codes = self.codes().clone();
+        key.map(|key| KeyedAnswer {
+            key,
+            write: Arc::new(move |made: &T| codes.written(answer(made))),
+        })
+    }
+
+    /// Returns the answer to a change, or the stored one of the same request under its key.
+    pub(crate) fn changed<T, D: Serialize>(
+        &self,
+        changed: Result<Changed<T>, engine::Error>,
+        answer: impl Fn(&T) -> Envelope<D>,
+    ) -> Response {
+        match changed {
+            Ok(Changed::First(made)) => self.answer(Ok::<_, engine::Error>(answer(&made))),
+            Ok(Changed::Replay(kept)) => self.replay(kept),
+            Err(error) => self.refuse(error),
+        }
     }
 
     /// Returns the codes of the installation.
@@ -141,50 +171,6 @@ impl FromRequest<Arc<Api>> for Listing {
             uri: entry.parts.uri,
             fault: entry.query.fault,
         })
-    }
-}
-
-/// A call that reads a delivery report.
-pub(crate) struct ReadingReport {
-    pub(crate) call: Call,
-    entry: Entry,
-}
-
-impl ReadingReport {
-    /// Returns the path of the request.
-    pub(crate) fn path(&self) -> &str {
-        self.entry.parts.uri.path()
-    }
-
-    /// Returns the fields that name the report: from the query string, or else from the body.
-    pub(crate) async fn fields(&mut self, is_named: bool) -> Result<ReportFields, Refusal> {
-        let query = std::mem::take(&mut self.entry.query);
-        if let Some(fault) = query.fault {
-            return Err(fault);
-        }
-        let query = query.report;
-        if is_named || query.message_id.is_some() {
-            return Ok(query);
-        }
-        let (body, _permit) = self.entry.body_fields(&self.call.api).await?;
-        if let Some(fault) = body.fault {
-            return Err(fault);
-        }
-        Ok(ReportFields {
-            message_id: body.report.message_id,
-            page: body.report.page.or(query.page),
-            per_page: body.report.per_page.or(query.per_page),
-        })
-    }
-}
-
-impl FromRequest<Arc<Api>> for ReadingReport {
-    type Rejection = Response;
-
-    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
-        let mut entry = Entry::of(request);
-        let call = entry.enter(api, Purpose::Report).await?;
-        Ok(Self { call, entry })
     }
 }
 

@@ -36,16 +36,13 @@ impl Change for Resume {
 
     async fn apply(&self, tx: &mut Tx) -> Result<Moved> {
         let (bucket, message) = (self.bucket, self.key.message);
-        let (facts, changed) = match locked(tx, bucket, self.key).await? {
-            Some(Ok(found)) => found,
+        let asked = (schedule::Change::Resume, self.now_ms);
+        let facts = match allowed(tx, bucket, self.key, asked).await? {
+            Some(Ok((facts, _, Effect::Applies))) => facts,
+            Some(Ok((_, changed, Effect::Nothing))) => return Ok(Some(Ok(changed))),
             Some(Err(refusal)) => return Ok(Some(Err(refusal))),
             None => return Ok(None),
         };
-        match schedule::change(&changed.progress, schedule::Change::Resume, self.now_ms) {
-            Ok(Effect::Applies) => {}
-            Ok(Effect::Nothing) => return Ok(Some(Ok(changed))),
-            Err(refusal) => return Ok(Some(Err(refusal))),
-        }
         let Resumed { clock, next_at_ms } = facts.clock.resume(self.now_ms, self.quiet);
         let moved_ms = clock.due_at_ms - facts.clock.due_at_ms;
         let batches = UnsentBatches::lock(tx, bucket, message).await?;
@@ -82,15 +79,12 @@ impl Change for Reschedule {
 
     async fn apply(&self, tx: &mut Tx) -> Result<Moved> {
         let (bucket, message) = (self.bucket, self.key.message);
-        let (facts, changed) = match locked(tx, bucket, self.key).await? {
-            Some(Ok(found)) => found,
+        let asked = (schedule::Change::Reschedule, self.now_ms);
+        let (facts, changed) = match allowed(tx, bucket, self.key, asked).await? {
+            Some(Ok((facts, changed, _))) => (facts, changed),
             Some(Err(refusal)) => return Ok(Some(Err(refusal))),
             None => return Ok(None),
         };
-        let asked = schedule::Change::Reschedule;
-        if let Err(refusal) = schedule::change(&changed.progress, asked, self.now_ms) {
-            return Ok(Some(Err(refusal)));
-        }
         let batches = UnsentBatches::lock(tx, bucket, message).await?;
         // A claimed recipient may be on the wire.
         if batches.is_claimed() {
@@ -123,13 +117,17 @@ impl Change for Reschedule {
     }
 }
 
-/// Locks a message of an account, and returns its facts with the counts of its recipients. A message
-/// that is being cancelled is refused.
-async fn locked(
+/// The facts of a message with the counts of its recipients, and the effect of a change on it.
+type Allowed = (Facts, ChangedMessage, Effect);
+
+/// Locks a message of an account, and decides on a change of it. A message that is being cancelled
+/// is refused.
+async fn allowed(
     tx: &mut Tx,
     bucket: Bucket,
     key: MessageKey,
-) -> Result<Option<std::result::Result<(Facts, ChangedMessage), Refusal>>> {
+    (asked, now_ms): (schedule::Change, i64),
+) -> Result<Option<std::result::Result<Allowed, Refusal>>> {
     if !belongs(tx, bucket, key).await? {
         return Ok(None);
     }
@@ -141,7 +139,8 @@ async fn locked(
         return Ok(Some(Err(BEING_CANCELLED)));
     }
     let changed = facts.changed(tx, bucket).await?;
-    Ok(Some(Ok((facts, changed))))
+    let effect = schedule::change(&changed.progress, asked, now_ms);
+    Ok(Some(effect.map(|effect| (facts, changed, effect))))
 }
 
 /// Writes the clock and the changes of a message. Its due time is written if it was moved.

@@ -1,13 +1,22 @@
-//! Messages with idempotency keys.
+//! The keys of messages, and messages with idempotency keys.
 
 use crate::kit::DAY_MS;
 use domain::idempotency::IdempotencyKey;
 use std::sync::Arc;
-use store::{KeyedRequest, KeyedSend, MakeAnswer, NewMessage, StoredAnswer};
+use store::{KeyedRequest, KeyedSend, MakeAnswer, MessageKey, NewMessage, StoredAnswer};
 
 /// Returns an idempotency key of this name.
 pub fn key(name: &str) -> IdempotencyKey {
     IdempotencyKey::read([name.as_bytes()]).unwrap().unwrap()
+}
+
+/// Returns the message as the changes of messages name it.
+pub fn message_key(message: &NewMessage) -> MessageKey {
+    MessageKey {
+        account: message.draft.account,
+        environment: message.draft.environment,
+        message: message.id,
+    }
 }
 
 /// Returns a request with a key of this name.

@@ -23,6 +23,7 @@ pub const OTHER_CARRIER: &str = "glo";
 pub const NODE: NodeId = NodeId(7);
 pub const SENDER: &str = "ACME";
 const LEASE_MS: i64 = 30_000;
+const HOUR_MS: i64 = 3_600_000;
 /// The time for which answers of keys are stored.
 pub const DAY_MS: i64 = 86_400_000;
 /// Connections of a store to PostgreSQL.
@@ -332,6 +333,14 @@ impl Kit {
         answers.pop().unwrap()
     }
 
+    /// Creates a message and accepts it.
+    pub async fn accepted(&self, sending: &Sending) -> NewMessage {
+        let message = sending.message(&self.store);
+        let answer = self.accept(&message).await;
+        assert!(matches!(answer, Accepted::Yes { .. }), "{answer:?}");
+        message
+    }
+
     /// Accepts a message and claims its batches.
     pub async fn accept_and_claim(&self, message: &NewMessage) -> Vec<Claimed> {
         assert!(matches!(self.accept(message).await, Accepted::Yes { .. }));
@@ -340,6 +349,16 @@ impl Kit {
 
     pub async fn claim(&self, recipients: usize) -> Vec<Claimed> {
         self.store.claims().claim(claim(recipients)).await.unwrap()
+    }
+
+    /// Claims what is due at another time.
+    pub async fn claim_at(&self, now_ms: i64) -> Vec<Claimed> {
+        let claim = Claim {
+            now_ms,
+            until_ms: now_ms + HOUR_MS,
+            ..claim(1_000)
+        };
+        self.store.claims().claim(claim).await.unwrap()
     }
 
     /// Claims for the other carrier.

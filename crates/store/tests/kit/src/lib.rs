@@ -14,5 +14,5 @@ mod kit;
 mod rule_macros;
 
 pub use fates::{DAY, Fate, URL};
-pub use keys::{key, keyed, request_of};
+pub use keys::{key, keyed, message_key, request_of};
 pub use kit::*;

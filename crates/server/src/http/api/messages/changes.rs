@@ -2,16 +2,14 @@
 
 use super::item::changed_answer;
 use crate::format::Naira;
-use crate::http::extract::call::Call;
 use crate::http::extract::call::changes::ChangingMessage;
 use crate::http::respond::envelope::{Envelope, sandbox_mark};
 use axum::response::Response;
 use domain::Environment;
 use domain::schedule::parse_new_send_at;
+use engine::Message;
 use engine::message_changes::{self, Cancelled, MessageRequest};
-use engine::{Changed, Error, KeyedAnswer, Message};
 use serde::Serialize;
-use std::sync::Arc;
 use utoipa::ToSchema;
 
 /// Cancels a message.
@@ -23,14 +21,11 @@ pub(crate) async fn cancel(changing: ChangingMessage) -> Response {
         permit: _until_answered,
         ..
     } = changing;
-    let (environment, codes) = (call.environment(), call.codes().clone());
+    let environment = call.environment();
     let answer = move |cancelled: &Cancelled| CancelData::answer(*cancelled, environment);
-    let keyed = key.map(|key| KeyedAnswer {
-        key,
-        write: Arc::new(move |cancelled: &Cancelled| codes.written(answer(cancelled))),
-    });
+    let keyed = call.keyed(key, answer);
     let cancelled = message_changes::cancel(&call.admission, &id, keyed).await;
-    answered(&call, cancelled, answer)
+    call.changed(cancelled, answer)
 }
 
 /// Pauses a message.
@@ -67,26 +62,11 @@ async fn change(
         permit: _until_answered,
         ..
     } = changing;
-    let (environment, codes) = (call.environment(), call.codes().clone());
+    let environment = call.environment();
     let answer = move |message: &Message| changed_answer(message.clone(), environment, text);
-    let keyed = key.map(|key| KeyedAnswer {
-        key,
-        write: Arc::new(move |message: &Message| codes.written(answer(message))),
-    });
+    let keyed = call.keyed(key, answer);
     let changed = message_changes::change(&call.admission, &id, request, keyed).await;
-    answered(&call, changed, answer)
-}
-
-fn answered<T, D: Serialize>(
-    call: &Call,
-    changed: Result<Changed<T>, Error>,
-    answer: impl Fn(&T) -> Envelope<D>,
-) -> Response {
-    match changed {
-        Ok(Changed::First(change)) => call.answer(Ok::<_, Error>(answer(&change))),
-        Ok(Changed::Replay(kept)) => call.replay(kept),
-        Err(error) => call.refuse(error),
-    }
+    call.changed(changed, answer)
 }
 
 /// A cancelled message.

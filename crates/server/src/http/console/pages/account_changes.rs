@@ -100,7 +100,7 @@ pub(super) async fn invite(visitor: Visitor, fields: Form) -> Answered {
     };
     let email = fields.get("email");
     // An unknown account is told before the invitation is made.
-    details::screen(&visitor, None).await?;
+    visitor.operations().accounts().show(id).await?;
     match users.invite(email, Some(id), role).await {
         Ok((_, link)) => {
             let address = format!("{}/links/{}", visitor.origin(), link.secret.text());

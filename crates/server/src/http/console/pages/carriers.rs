@@ -44,7 +44,7 @@ impl Traffic {
 pub(super) async fn list(visitor: Visitor) -> Answered {
     let empty = Empty::new(
         "No carriers",
-        "The configuration names them under [[carrier]]. Without one only the sandbox works.",
+        "The configuration names them under [carriers.NAME]. Without one only the sandbox works.",
     );
     let mut listing = Listing::new(
         visitor.shell("Carriers", Section::Carriers),

@@ -6,17 +6,16 @@ use super::super::page::Answered;
 use super::super::spool::{MAX_UPLOAD_BYTES, spool};
 use super::super::visitor::Visitor;
 use super::left_out;
-use super::send::{choice, gateway_name};
-use super::shared::moment;
+use super::lists::{confirm, dangerous};
+use super::send_parts::{admit, form_fields, send_fields, status_of};
 use axum::extract::Request;
-use axum::http::StatusCode;
 use console::Section;
 use console::figures::{count, counted, time};
-use console::parts::{Cell, Choice, Column, Confirm, Field, Figure, Kind, Table};
+use console::parts::{Cell, Choice, Column, Field, Figure, Kind, Table};
 use console::screens::{FileSend, FileUpload};
+use domain::SendFields;
 use domain::upload::Columns;
-use domain::{Gateway, SendFields};
-use engine::{UploadError, UploadLook, UploadSend, UploadSends};
+use engine::{Purpose, UploadError, UploadLook, UploadSend, UploadSends};
 
 /// The address of the upload.
 pub(super) const PATH: &str = "/console/send/file";
@@ -90,22 +89,22 @@ async fn upload_form(visitor: &Visitor, error: Option<String>) -> Answered {
     let shell = visitor.shell("Send to a file of recipients", Section::Send);
     let rows = kept.iter().map(|upload| {
         let href = format!("{PATH}/{}", upload.id);
-        let delete = Confirm {
-            id: format!("delete-{}", upload.id),
-            action: "Delete".to_owned(),
-            title: format!("Delete “{}”?", upload.name),
-            text: "Its rows are deleted. Messages that were sent to it stay.".to_owned(),
-            href: format!("{href}/delete"),
-            csrf_token: shell.csrf_token.clone(),
-            hidden: Vec::new(),
-            is_dangerous: true,
-        };
+        let delete = confirm(
+            visitor,
+            (&format!("delete-{}", upload.id), "Delete"),
+            (
+                &format!("Delete “{}”?", upload.name),
+                "Its rows are deleted. Messages that were sent to it stay.",
+            ),
+            &format!("{href}/delete"),
+            &[],
+        );
         vec![
             Cell::link(&upload.name, href),
             Cell::text(count(upload.rows.unsigned_abs())),
             Cell::text(&upload.form),
             Cell::text(time(upload.expires_at_ms)),
-            Cell::Changes(vec![delete]),
+            Cell::Changes(vec![dangerous(delete)]),
         ]
     });
     let rows = rows.collect();
@@ -132,11 +131,7 @@ async fn upload_form(visitor: &Visitor, error: Option<String>) -> Answered {
         max_bytes: MAX_UPLOAD_BYTES,
         shell,
     };
-    let status = match screen.error {
-        Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
-        None => StatusCode::OK,
-    };
-    Ok(visitor.answer_with(status, &screen))
+    Ok(visitor.answer_with(status_of(screen.error.as_ref()), &screen))
 }
 
 /// Returns the meaning of the columns that a form has, if it was chosen.
@@ -148,23 +143,18 @@ pub(super) fn chosen(fields: &Form) -> Option<Columns> {
     })
 }
 
-/// Returns the send of a form. A browser ends lines with CR LF, and phones show LF.
+/// Returns the send of a form.
 pub(super) fn upload_send(
     visitor: &Visitor,
     fields: &Form,
     columns: Columns,
 ) -> Result<UploadSend, Failure> {
-    let given = |name: &str| fields.find(name).map(str::to_owned);
     Ok(UploadSend {
         upload: id(visitor)?,
         columns,
         fields: SendFields {
-            from: given("from"),
-            body: given("body").map(|body| body.replace("\r\n", "\n")),
-            gateway: given("gateway"),
-            customer_reference: given("customer_reference"),
-            send_at: given("send_at").map(|at| moment(&at)),
-            ..SendFields::default()
+            to: None,
+            ..send_fields(fields)
         },
     })
 }
@@ -197,10 +187,8 @@ pub(super) async fn file_form(visitor: &Visitor, fields: &Form, error: Option<St
     let shell = visitor.shell(&look.upload.name, Section::Send);
     let href = format!("{PATH}/{id}");
     let rows = look.upload.rows.unsigned_abs();
-    let status = match error {
-        Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
-        None => StatusCode::OK,
-    };
+    let admission = admit(visitor, Purpose::Read).await?;
+    let status = status_of(error.as_ref());
     let screen = FileSend {
         error,
         lead: format!(
@@ -217,7 +205,7 @@ pub(super) async fn file_form(visitor: &Visitor, fields: &Form, error: Option<St
         ],
         left_out: left_out::rows(&shell, &href, &review, hidden(look.columns)),
         hidden: hidden(look.columns),
-        fields: send_fields(fields, &look, &sends.senders().await?),
+        fields: form_fields(&admission, fields, None, text_field(&look)),
         href,
         shell,
     };
@@ -293,17 +281,8 @@ fn first_rows(look: &UploadLook, now_ms: i64) -> Table {
     }
 }
 
-fn send_fields(fields: &Form, look: &UploadLook, senders: &[String]) -> Vec<Field> {
-    let sender_hint = if senders.is_empty() {
-        "No sender ID is approved yet. Ask for one under Sender IDs."
-    } else {
-        ""
-    };
-    let senders = senders.iter().map(|name| choice(name, name)).collect();
-    let gateways = Gateway::ALL.iter();
-    let gateways = gateways
-        .map(|one| choice(one.as_str(), gateway_name(*one)))
-        .collect();
+/// Returns the field of the text, with the placeholders that it may have.
+fn text_field(look: &UploadLook) -> Field {
     let others = look.names.iter().enumerate();
     let others = others.filter(|(column, _)| *column != look.columns.number);
     let names: Vec<String> = others.map(|(_, name)| format!("{{{name}}}")).collect();
@@ -311,18 +290,5 @@ fn send_fields(fields: &Form, look: &UploadLook, senders: &[String]) -> Vec<Fiel
         [] => "Every recipient gets the same text.".to_owned(),
         names => format!("Placeholders: {}.", names.join(", ")),
     };
-    let all = [
-        Field::new(Kind::Select(senders), "from", "Sender ID").hint(sender_hint),
-        Field::new(Kind::Lines(6), "body", "Text").hint(hint),
-        Field::new(Kind::Select(gateways), "gateway", "Gateway"),
-        Field::new(Kind::Input("datetime-local"), "send_at", "Send at")
-            .hint("Time in Lagos, at most 90 days ahead. Empty sends at once.")
-            .optional(),
-        Field::text("customer_reference", "Reference").optional(),
-    ];
-    let filled = all.map(|field| {
-        let value = fields.get(&field.name).to_owned();
-        field.value(value)
-    });
-    filled.to_vec()
+    Field::new(Kind::Lines(6), "body", "Text").hint(hint)
 }

@@ -6,22 +6,15 @@ use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::file::{PATH, chosen, file_form, hidden, id, upload_send, upload_sends};
 use super::left_out;
-use super::send::changes;
-use super::shared::moment;
-use axum::body::{Body, Bytes};
-use axum::http::header;
-use axum::response::IntoResponse;
+use super::send_parts::{self, alphabet_name, changes, fresh_key, given_pairs, uncovered, when};
+use super::shared::exported;
 use console::Section;
-use console::figures::{count, counted, naira};
+use console::figures::{count, counted};
 use console::parts::{Cell, Column, Figure, Table, Tone};
 use console::screens::{FileProgress, FileReview};
+use domain::Quote;
 use domain::upload::Columns;
-use domain::{Alphabet, Quote};
 use engine::{UploadReview, UploadStep};
-use hyper::body::{Body as HttpBody, Frame};
-use std::pin::Pin;
-use std::task::{Context, Poll};
-use tokio::sync::mpsc;
 
 /// The fields of the send that the review passes on.
 const FIELDS: [&str; 5] = ["from", "body", "gateway", "send_at", "customer_reference"];
@@ -45,13 +38,8 @@ pub(super) async fn review(visitor: Visitor, fields: Form) -> Answered {
         };
         return again(&visitor, &fields, Failure::Refused(text.to_owned())).await;
     };
-    if !quote.is_covered_by(review.balance) {
-        let text = format!(
-            "The balance of {} does not cover the cost of {}. Add credit first.",
-            naira(review.balance),
-            naira(quote.cost)
-        );
-        return again(&visitor, &fields, Failure::Refused(text)).await;
+    if let Some(failure) = uncovered(quote, review.balance) {
+        return again(&visitor, &fields, failure).await;
     }
     Ok(visitor.answer(&review_screen(&visitor, &fields, columns, &review, quote)?))
 }
@@ -71,9 +59,7 @@ fn review_screen(
     let href = format!("{PATH}/{}", id(visitor)?);
     let texts = given(fields, columns);
     let mut fields_of_send = texts.clone();
-    // The key makes a form that is sent twice one send.
-    let key = format!("console-{}", visitor.sessions().new_secret().text());
-    fields_of_send.push(("key".to_owned(), key));
+    fields_of_send.push(fresh_key(visitor));
     fields_of_send.push(("messages".to_owned(), review.messages.to_string()));
     let previews = review.previews.iter().map(|one| {
         vec![
@@ -112,33 +98,23 @@ fn review_screen(
 /// Returns the fields of the send as hidden ones.
 fn given(fields: &Form, columns: Columns) -> Vec<(String, String)> {
     let mut all = hidden(columns);
-    let texts = FIELDS.iter();
-    all.extend(texts.filter_map(|name| Some(((*name).to_owned(), fields.find(name)?.to_owned()))));
+    all.extend(given_pairs(fields, &FIELDS));
     all
 }
 
 fn figures(review: &UploadReview, quote: &Quote) -> Vec<Figure> {
-    let alphabet = match quote.alphabet {
-        Alphabet::Ucs2 => "Unicode",
-        Alphabet::Gsm => "GSM",
-    };
-    let most = format!("{alphabet}, at most {} for a recipient", quote.page_count);
+    let most = format!(
+        "{}, at most {} for a recipient",
+        alphabet_name(quote),
+        quote.page_count
+    );
     let pages = count(quote.pages_total.unsigned_abs());
-    vec![
-        Figure::new("Recipients", count(quote.recipients_count as u64)),
-        Figure::new("Pages", pages).note(Tone::Plain, most),
-        Figure::new("Cost", naira(quote.cost)),
-        Figure::new("Balance after", naira(review.balance - quote.cost)),
-    ]
+    let pages = Figure::new("Pages", pages).note(Tone::Plain, most);
+    send_parts::figures(quote, review.balance, pages)
 }
 
 fn notes(fields: &Form, review: &UploadReview, quote: &Quote) -> Vec<(Tone, String)> {
-    let mut notes = Vec::new();
-    let when = match fields.find("send_at") {
-        Some(at) => format!("It goes out on {} in Lagos.", moment(at)),
-        None => "It goes out at once, and what was submitted cannot be taken back.".to_owned(),
-    };
-    notes.push((Tone::Plain, when));
+    let mut notes = vec![(Tone::Plain, when(fields))];
     if review.messages > 1 {
         let text = format!(
             "The file is sent as {} messages, one after the other. Each has a part of the recipients.",
@@ -221,46 +197,6 @@ pub(super) async fn download(visitor: Visitor, fields: Form) -> Answered {
         return Err(Failure::NotAForm);
     };
     let request = upload_send(&visitor, &fields, columns)?;
-    let account = upload_sends(&visitor)?;
-    let (out, mut rows) = mpsc::channel(1);
-    tokio::spawn(async move {
-        if let Err(error) = account.left_out(&request, &out).await {
-            // A client that has gone away learns nothing more.
-            let _ = out.send(Err(error)).await;
-        }
-    });
-    // The first piece has the header, and a refusal comes before it.
-    let first = rows.recv().await.ok_or(Failure::Busy)??;
-    let headers = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
-        (
-            header::CONTENT_DISPOSITION,
-            "attachment; filename=\"left-out.csv\"",
-        ),
-    ];
-    let first = Some(first);
-    let body = Body::new(Pieces { first, rows });
-    Ok((headers, body).into_response())
-}
-
-/// The pieces of a file as a body. An error ends it before its end.
-struct Pieces {
-    first: Option<String>,
-    rows: mpsc::Receiver<Result<String, engine::Error>>,
-}
-
-impl HttpBody for Pieces {
-    type Data = Bytes;
-    type Error = engine::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, engine::Error>>> {
-        let piece = match self.first.take() {
-            Some(first) => Poll::Ready(Some(Ok(first))),
-            None => self.rows.poll_recv(context),
-        };
-        piece.map(|piece| piece.map(|piece| piece.map(|text| Frame::data(text.into()))))
-    }
+    let left_out = upload_sends(&visitor)?.left_out(&request).await?;
+    exported(left_out, "left-out.csv").await
 }

@@ -1,6 +1,7 @@
-//! Parts that the lists of pages share.
+//! Parts that lists and their changes share.
 
 use super::super::visitor::Visitor;
+use console::figures::capitalised;
 use console::parts::Confirm;
 use domain::search::Cursor;
 use engine::operators::PageRequest;
@@ -49,9 +50,5 @@ pub(super) fn dangerous(confirm: Confirm) -> Confirm {
 
 /// Returns the text of a list of choices, such as `sms_wallet`, as people read it: `Sms wallet`.
 pub(super) fn words(name: &str) -> String {
-    let mut words = name.replace('_', " ");
-    if let Some(first) = words.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
-    words
+    capitalised(&name.replace('_', " "))
 }

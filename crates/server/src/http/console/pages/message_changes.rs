@@ -1,10 +1,11 @@
 //! Changes of a message: pause, resume, cancel, a new draft for the recipients that failed, and its export.
 
-use super::super::failure::Failure;
 use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
+use super::lists::{confirm, dangerous};
 use super::send;
+use super::send_parts::admit;
 use super::shared::{exported, queries};
 use console::figures::{counted, naira};
 use console::parts::Confirm;
@@ -12,7 +13,7 @@ use domain::schedule::MessageState;
 use domain::search::{FilterFields, StatusFilter};
 use domain::user::role::Permission::SendMessages;
 use engine::message_changes::MessageRequest;
-use engine::{Admission, Changed, Message, PageFields, Purpose, message_changes};
+use engine::{Changed, Message, PageFields, Purpose, message_changes};
 
 /// The outcomes that a retry covers.
 const FAILURES: [StatusFilter; 4] = [
@@ -36,9 +37,8 @@ pub(super) fn offered(visitor: &Visitor, message: &Message) -> Vec<Confirm> {
     if !visitor.may(SendMessages) {
         return Vec::new();
     }
-    let token = visitor.visit.secret.form_token();
     let offers = [hold, Offer::CANCEL];
-    offers.map(|offer| offer.of(message, &token)).to_vec()
+    offers.map(|offer| offer.of(visitor, message)).to_vec()
 }
 
 /// A change that a page offers.
@@ -71,20 +71,23 @@ impl Offer {
         is_dangerous: true,
     };
 
-    fn of(&self, message: &Message, token: &str) -> Confirm {
+    fn of(&self, visitor: &Visitor, message: &Message) -> Confirm {
         let pending = counted(message.pending, "recipient");
-        Confirm {
-            id: self.path.to_owned(),
-            action: self.action.to_owned(),
-            title: format!("{}?", self.action),
-            text: format!(
-                "The message has {pending} without an outcome. {}",
-                self.consequence
-            ),
-            href: format!("/console/messages/{}/{}", message.id, self.path),
-            csrf_token: token.to_owned(),
-            hidden: Vec::new(),
-            is_dangerous: self.is_dangerous,
+        let text = format!(
+            "The message has {pending} without an outcome. {}",
+            self.consequence
+        );
+        let change = confirm(
+            visitor,
+            (self.path, self.action),
+            (&format!("{}?", self.action), &text),
+            &format!("/console/messages/{}/{}", message.id, self.path),
+            &[],
+        );
+        if self.is_dangerous {
+            dangerous(change)
+        } else {
+            change
         }
     }
 }
@@ -103,7 +106,7 @@ pub(super) fn links(visitor: &Visitor, message: &Message) -> Vec<(String, String
 
 /// `POST /console/messages/{id}/cancel`.
 pub(super) async fn cancel(visitor: Visitor, _: Form) -> Answered {
-    let (id, admission) = (visitor.param("id"), admit(&visitor).await?);
+    let (id, admission) = (visitor.param("id"), admit(&visitor, Purpose::Read).await?);
     // A change that is repeated has no effect, so it needs no key.
     let changed = message_changes::cancel(&admission, id, None).await;
     let text = match &changed {
@@ -125,7 +128,7 @@ pub(super) async fn resume(visitor: Visitor, _: Form) -> Answered {
 }
 
 async fn change(visitor: &Visitor, request: MessageRequest, text: &str) -> Answered {
-    let (id, admission) = (visitor.param("id"), admit(visitor).await?);
+    let (id, admission) = (visitor.param("id"), admit(visitor, Purpose::Read).await?);
     let changed = message_changes::change(&admission, id, request, None).await;
     visitor.after(changed, &path(visitor), text)
 }
@@ -133,12 +136,6 @@ async fn change(visitor: &Visitor, request: MessageRequest, text: &str) -> Answe
 /// Returns the address of the message's page.
 fn path(visitor: &Visitor) -> String {
     format!("/console/messages/{}", visitor.param("id"))
-}
-
-async fn admit(visitor: &Visitor) -> Result<Admission, Failure> {
-    let (engine, account) = (visitor.engine(), visitor.account()?);
-    let admitted = engine.admit_member(account, visitor.environment(), Purpose::Read);
-    admitted.await.map_err(|refused| refused.error.into())
 }
 
 fn cancelled(recipients: i64, refunded: &str) -> String {

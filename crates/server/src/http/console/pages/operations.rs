@@ -45,7 +45,7 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
                 table: Some(carriers::table(&visitor).await?),
                 empty: Some(Empty::new(
                     "No carriers",
-                    "The configuration names them under [[carrier]].",
+                    "The configuration names them under [carriers.NAME].",
                 )),
                 form: None,
             },
@@ -76,7 +76,7 @@ async fn figures(
         _ => Tone::Warning,
     };
     let rate = percent(delivered, delivered + failed);
-    let mut callbacks = Figure::new("Dead callbacks", count(dead));
+    let mut callbacks = Figure::new("Dead callbacks", count(dead.unsigned_abs()));
     callbacks = callbacks.note(attention(dead), "kept for a replay");
     callbacks.href = Some(Section::DeadCallbacks.path().to_owned());
     let mut senders = Figure::new("Sender IDs to decide", count(asked));

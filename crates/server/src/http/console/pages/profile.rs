@@ -5,8 +5,9 @@ use super::super::failure::Failure;
 use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
+use super::lists::confirm;
 use super::sign_in::home;
-use console::parts::{Confirm, Field};
+use console::parts::Field;
 use console::screens::{Place, Profile, Session};
 use console::{Section, Theme};
 use domain::AccountId;
@@ -23,7 +24,6 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
     let memberships = sessions.memberships(visit).await?;
     let all = sessions.list(visit).await?;
     let shell = visitor.shell("Profile", Section::Profile);
-    let token = &shell.csrf_token;
     let has_others = all.len() > 1;
     let hint = format!("At least {MIN_CHARACTERS} characters. A sentence is best.");
     let screen = Profile {
@@ -49,23 +49,25 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
         confirmation: Field::password("password", "Current password")
             .autocomplete("current-password"),
         places: places(&memberships, visit.account),
-        end_others: has_others.then(|| Confirm {
-            id: "end-others".to_owned(),
-            action: "End all others".to_owned(),
-            title: "End all other sessions?".to_owned(),
-            text: "Each browser but this one signs in again.".to_owned(),
-            href: format!("{PATH}/sessions/end-others"),
-            csrf_token: token.clone(),
-            hidden: Vec::new(),
-            is_dangerous: false,
+        end_others: has_others.then(|| {
+            confirm(
+                &visitor,
+                ("end-others", "End all others"),
+                (
+                    "End all other sessions?",
+                    "Each browser but this one signs in again.",
+                ),
+                &format!("{PATH}/sessions/end-others"),
+                &[],
+            )
         }),
-        sessions: all.iter().map(|one| row(one, &visitor, token)).collect(),
+        sessions: all.iter().map(|one| row(one, &visitor)).collect(),
         shell,
     };
     Ok(visitor.answer(&screen))
 }
 
-fn row(session: &SessionInfo, visitor: &Visitor, token: &str) -> Session {
+fn row(session: &SessionInfo, visitor: &Visitor) -> Session {
     let (id, is_this) = (
         session_id(session),
         session.hash == visitor.visit.secret.hash(),
@@ -75,15 +77,17 @@ fn row(session: &SessionInfo, visitor: &Visitor, token: &str) -> Session {
         client: session.client.clone(),
         created_at_ms: session.created_at_ms,
         seen_at_ms: session.seen_at_ms,
-        end: (!is_this).then(|| Confirm {
-            id: format!("end-{id}"),
-            action: "End".to_owned(),
-            title: "End this session?".to_owned(),
-            text: format!("{} signs in again.", session.agent),
-            href: format!("{PATH}/sessions/{id}/end"),
-            csrf_token: token.to_owned(),
-            hidden: Vec::new(),
-            is_dangerous: false,
+        end: (!is_this).then(|| {
+            confirm(
+                visitor,
+                (&format!("end-{id}"), "End"),
+                (
+                    "End this session?",
+                    &format!("{} signs in again.", session.agent),
+                ),
+                &format!("{PATH}/sessions/{id}/end"),
+                &[],
+            )
         }),
     }
 }

@@ -4,15 +4,16 @@ use super::super::failure::Failure;
 use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
-use super::shared::moment;
-use axum::http::StatusCode;
+use super::send_parts::{
+    self, admit, alphabet_name, changes, form_fields, fresh_key, given_pairs, send_fields,
+    status_of, uncovered, when,
+};
 use console::figures::{count, counted, naira, time};
-use console::parts::{Choice, Field, Figure, Kind, Tone};
+use console::parts::{Field, Figure, Kind, Tone};
 use console::screens::{self, Confirmation, Counter};
 use console::{Notice, Section};
 use domain::idempotency::{IdempotencyKey, Operation};
-use domain::{Alphabet, Gateway, Quote, SendFields, SenderStatus};
-use engine::{Admission, Answered as Accepted, Keyed, Purpose, Quoted, SendRequest};
+use engine::{Answered as Accepted, Keyed, Purpose, Quoted, SendRequest};
 use std::sync::Arc;
 
 /// The fields of the form, in the order of the page.
@@ -27,8 +28,6 @@ const FIELDS: [&str; 7] = [
 ];
 /// Most invalid numbers that the counter names.
 const MAX_NAMED: usize = 10;
-/// Most replaced characters that the counter names.
-const MAX_CHANGES: usize = 5;
 
 /// `GET /console/send`. The query may fill the form, such as for a retry.
 pub(super) async fn page(visitor: Visitor) -> Answered {
@@ -57,30 +56,16 @@ pub(super) async fn review(visitor: Visitor, fields: Form) -> Answered {
         Ok(quoted) => quoted,
         Err(failure) => return again(&visitor, &fields, failure).await,
     };
-    if !quoted.quote.is_covered_by(quoted.balance) {
-        let text = format!(
-            "The balance of {} does not cover the cost of {}. Add credit first.",
-            naira(quoted.balance),
-            naira(quoted.quote.cost)
-        );
-        return again(&visitor, &fields, Failure::Refused(text)).await;
+    if let Some(failure) = uncovered(&quoted.quote, quoted.balance) {
+        return again(&visitor, &fields, failure).await;
     }
     let recipients = quoted.quote.recipients_count as u64;
     let title = format!("Send to {}?", counted(recipients, "recipient"));
-    let mut hidden: Vec<(String, String)> = FIELDS
-        .iter()
-        .filter_map(|name| Some(((*name).to_owned(), fields.find(name)?.to_owned())))
-        .collect();
-    // The key makes a form that is sent twice one message.
-    let key = format!("console-{}", visitor.sessions().new_secret().text());
-    hidden.push(("key".to_owned(), key));
-    let when = match fields.find("send_at") {
-        Some(at) => format!("It goes out on {} in Lagos.", moment(at)),
-        None => "It goes out at once, and what was submitted cannot be taken back.".to_owned(),
-    };
+    let mut hidden = given_pairs(&fields, &FIELDS);
+    hidden.push(fresh_key(&visitor));
     let screen = Confirmation {
         shell: visitor.shell(&title, Section::Send),
-        text: when,
+        text: when(&fields),
         facts: facts(&fields, &quoted),
         fields: Vec::new(),
         hidden,
@@ -141,10 +126,7 @@ async fn form(
     counter: Counter,
     error: Option<String>,
 ) -> Answered {
-    let status = match error {
-        Some(_) => StatusCode::UNPROCESSABLE_ENTITY,
-        None => StatusCode::OK,
-    };
+    let status = status_of(error.as_ref());
     let screen = form_screen(visitor, fields, counter, error).await?;
     Ok(visitor.answer_with(status, &screen))
 }
@@ -156,98 +138,16 @@ async fn form_screen(
     error: Option<String>,
 ) -> Result<screens::Send, Failure> {
     let admission = admit(visitor, Purpose::Read).await?;
-    let senders: Vec<Choice> = admission
-        .customer()
-        .senders
-        .values()
-        .filter(|sender| sender.status == SenderStatus::Approved)
-        .map(|sender| choice(&sender.name, &sender.name))
-        .collect();
-    let gateways = Gateway::ALL.iter();
-    let gateways = gateways.map(|one| choice(one.as_str(), gateway_name(*one)));
-    let sender_hint = if senders.is_empty() {
-        "No sender ID is approved yet. Ask for one under Sender IDs."
-    } else {
-        ""
-    };
-    let field = |field: Field| {
-        let value = fields.get(&field.name).to_owned();
-        field.value(value)
-    };
+    let to = Field::new(Kind::Lines(5), "to", "Recipients")
+        .hint("One number in each line, or with commas between them.")
+        .inputmode("tel");
+    let text = Field::new(Kind::Lines(6), "body", "Text");
     Ok(screens::Send {
         shell: visitor.shell("Send messages", Section::Send),
         error,
-        fields: vec![
-            field(Field::new(Kind::Select(senders), "from", "Sender ID").hint(sender_hint)),
-            field(
-                Field::new(Kind::Lines(5), "to", "Recipients")
-                    .hint("One number in each line, or with commas between them.")
-                    .inputmode("tel"),
-            ),
-            field(Field::new(Kind::Lines(6), "body", "Text")),
-            field(Field::new(
-                Kind::Select(gateways.collect()),
-                "gateway",
-                "Gateway",
-            )),
-            field(
-                Field::new(Kind::Input("datetime-local"), "send_at", "Send at")
-                    .hint("Time in Lagos, at most 90 days ahead. Empty sends at once.")
-                    .optional(),
-            ),
-            field(Field::text("customer_reference", "Reference").optional()),
-        ],
+        fields: form_fields(&admission, fields, Some(to), text),
         counter,
     })
-}
-
-/// Returns the words of a gateway that a customer reads.
-pub(super) const fn gateway_name(gateway: Gateway) -> &'static str {
-    match gateway {
-        Gateway::DirectRefund => "Direct, failed ones are refunded",
-        Gateway::DirectCorporate => "Corporate, for transactional texts",
-        Gateway::Otp => "One-time passwords",
-        Gateway::DualBackup => "Direct, then corporate if it fails",
-        Gateway::International => "International",
-    }
-}
-
-/// Returns a choice of a field.
-pub(super) fn choice(value: &str, text: &str) -> Choice {
-    Choice {
-        value: value.to_owned(),
-        text: text.to_owned(),
-    }
-}
-
-async fn admit(visitor: &Visitor, purpose: Purpose) -> Result<Admission, Failure> {
-    let (engine, account) = (visitor.engine(), visitor.account()?);
-    let admitted = engine
-        .admit_member(account, visitor.environment(), purpose)
-        .await;
-    admitted.map_err(|refused| refused.error.into())
-}
-
-/// Returns the fields of a send. Recipients may stand in lines, and lines end in commas then.
-fn send_fields(fields: &Form) -> SendFields {
-    let given = |name: &str| fields.find(name).map(str::to_owned);
-    let to = given("to").map(|to| {
-        let parts = to.split(['\n', '\r', ';', ',']).map(str::trim);
-        parts
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(",")
-    });
-    SendFields {
-        from: given("from"),
-        to,
-        // A browser ends lines with CR LF, and phones show LF.
-        body: given("body").map(|body| body.replace("\r\n", "\n")),
-        gateway: given("gateway"),
-        customer_reference: given("customer_reference"),
-        send_at: given("send_at").map(|at| moment(&at)),
-        ..SendFields::default()
-    }
 }
 
 async fn quote(visitor: &Visitor, fields: &Form) -> Result<Quoted, Failure> {
@@ -294,17 +194,13 @@ fn counted_as(quoted: &Quoted, body: &str) -> Counter {
 fn figures(quoted: &Quoted) -> Vec<Figure> {
     let quote = &quoted.quote;
     let characters = quote.prepared_body.chars().count() as u64;
-    let alphabet = match quote.alphabet {
-        Alphabet::Ucs2 => "Unicode",
-        Alphabet::Gsm => "GSM",
-    };
-    let note = format!("{alphabet}, {}", counted(characters, "character"));
-    vec![
-        Figure::new("Recipients", count(quote.recipients_count as u64)),
-        Figure::new("Pages", quote.page_count.to_string()).note(Tone::Plain, note),
-        Figure::new("Cost", naira(quote.cost)),
-        Figure::new("Balance after", naira(quoted.balance - quote.cost)),
-    ]
+    let note = format!(
+        "{}, {}",
+        alphabet_name(quote),
+        counted(characters, "character")
+    );
+    let pages = Figure::new("Pages", quote.page_count.to_string()).note(Tone::Plain, note);
+    send_parts::figures(quote, quoted.balance, pages)
 }
 
 fn notes(quoted: &Quoted) -> Vec<(Tone, String)> {
@@ -330,20 +226,6 @@ fn notes(quoted: &Quoted) -> Vec<(Tone, String)> {
     }
     notes.extend(changes(quote));
     notes
-}
-
-/// Returns sentences on the characters that are replaced or removed.
-pub(super) fn changes(quote: &Quote) -> Vec<(Tone, String)> {
-    let sentences = quote.changes.iter().take(MAX_CHANGES).map(|change| {
-        let (from, places) = (&change.from, counted(change.count as u64, "place"));
-        let text = if change.to.is_empty() {
-            format!("“{from}” is removed in {places}.")
-        } else {
-            format!("“{from}” becomes “{}” in {places}.", change.to)
-        };
-        (Tone::Plain, text)
-    });
-    sentences.collect()
 }
 
 fn facts(fields: &Form, quoted: &Quoted) -> Vec<(String, String)> {

@@ -4,7 +4,7 @@ use super::super::failure::Failure;
 use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
-use crate::http::api::exports::stream_of;
+use crate::http::api::exports::{RowSource, stream_of};
 use axum::http::header;
 use axum::response::IntoResponse;
 use console::figures::counted;
@@ -12,7 +12,7 @@ use console::parts::{Badge, Field, Pager, Tone};
 use domain::DeliveryStatus;
 use domain::search::{Cursor, StatusFilter};
 use engine::operators::Page;
-use engine::{CustomerQueries, Export, ListPage};
+use engine::{CustomerQueries, ListPage};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Returns a field of a filter with the value of the query.
@@ -99,8 +99,8 @@ pub(super) fn page_or_reason<T>(
 }
 
 /// Returns the rows of an export as a file.
-pub(super) async fn exported(export: Export, name: &str) -> Answered {
-    let body = stream_of(export).await?;
+pub(super) async fn exported(source: impl RowSource, name: &str) -> Answered {
+    let body = stream_of(source).await?;
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
         (

@@ -4,9 +4,10 @@ use super::super::failure::Failure;
 use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
+use super::lists::{confirm, dangerous};
 use axum::http::StatusCode;
 use axum::response::Response;
-use console::parts::{Badge, Choice, Confirm, Empty, Field, Kind, Tone};
+use console::parts::{Badge, Choice, Empty, Field, Kind, Tone};
 use console::screens::{Invitation, Member, NewLink, Team};
 use console::{Section, role_name};
 use domain::user::role::Role;
@@ -125,7 +126,6 @@ async fn screen(
     let members = visitor.operations().users().members(account).await?;
     let invitations = visitor.operations().users().invitations(account).await?;
     let shell = visitor.shell("Team", Section::Team);
-    let token = shell.csrf_token.clone();
     let email = Field::new(Kind::Input("email"), "email", "E-mail address");
     let chosen = match fields.get("role") {
         "" => roles(visitor).last().map_or("", |role| role.as_str()),
@@ -133,13 +133,10 @@ async fn screen(
     };
     Ok(Team {
         link,
-        members: members
-            .iter()
-            .map(|one| member(visitor, one, &token))
-            .collect(),
+        members: members.iter().map(|one| member(visitor, one)).collect(),
         invitations: invitations
             .iter()
-            .map(|one| invitation(visitor, one, &token))
+            .map(|one| invitation(visitor, one))
             .collect(),
         no_invitations: Empty::new(
             "No open invitations",
@@ -165,7 +162,7 @@ fn role_field(visitor: &Visitor, label: &str) -> Field {
     Field::new(Kind::Select(choices.collect()), "role", label)
 }
 
-fn member(visitor: &Visitor, known: &Known, token: &str) -> Member {
+fn member(visitor: &Visitor, known: &Known) -> Member {
     let (user, path) = (&known.user, path(visitor));
     let is_self = user.id == visitor.visit.user;
     let status = match (user.status, user.has_password) {
@@ -187,33 +184,35 @@ fn member(visitor: &Visitor, known: &Known, token: &str) -> Member {
         has_second_factor: user.has_second_factor,
         role,
         role_href: format!("{path}/{}/role", user.id),
-        remove: (!is_self).then(|| Confirm {
-            id: format!("remove-{}", user.id),
-            action: "Remove".to_owned(),
-            title: format!("Remove {}?", user.email),
-            text: "The user loses all access to this account at once.".to_owned(),
-            href: format!("{path}/{}/remove", user.id),
-            csrf_token: token.to_owned(),
-            hidden: Vec::new(),
-            is_dangerous: true,
+        remove: (!is_self).then(|| {
+            dangerous(confirm(
+                visitor,
+                (&format!("remove-{}", user.id), "Remove"),
+                (
+                    &format!("Remove {}?", user.email),
+                    "The user loses all access to this account at once.",
+                ),
+                &format!("{path}/{}/remove", user.id),
+                &[],
+            ))
         }),
     }
 }
 
-fn invitation(visitor: &Visitor, open: &Open, token: &str) -> Invitation {
+fn invitation(visitor: &Visitor, open: &Open) -> Invitation {
     Invitation {
         email: open.email.clone(),
         role: role_name(open.role).to_owned(),
         expires_at_ms: open.expires_at_ms,
-        withdraw: Confirm {
-            id: format!("withdraw-{}", open.user),
-            action: "Withdraw".to_owned(),
-            title: format!("Withdraw the invitation of {}?", open.email),
-            text: "The link is good for nothing then.".to_owned(),
-            href: format!("{}/{}/withdraw", path(visitor), open.user),
-            csrf_token: token.to_owned(),
-            hidden: Vec::new(),
-            is_dangerous: false,
-        },
+        withdraw: confirm(
+            visitor,
+            (&format!("withdraw-{}", open.user), "Withdraw"),
+            (
+                &format!("Withdraw the invitation of {}?", open.email),
+                "The link is good for nothing then.",
+            ),
+            &format!("{}/{}/withdraw", path(visitor), open.user),
+            &[],
+        ),
     }
 }

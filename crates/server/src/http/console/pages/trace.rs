@@ -39,7 +39,7 @@ pub(super) async fn trace(visitor: Visitor, fields: Form) -> Answered {
         table: Some(gateways(rules, number, visitor.now_ms())),
         empty: Some(Empty::new(
             "No gateways",
-            "The configuration names them under [gateway].",
+            "The configuration names them under [gateways.NAME].",
         )),
         form: None,
     };

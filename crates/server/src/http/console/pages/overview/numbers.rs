@@ -1,8 +1,10 @@
 //! The numbers of the overview, from the usage of the account.
 
+use super::super::shared::queries;
 use super::attention;
 use crate::http::console::failure::Failure;
 use crate::http::console::visitor::Visitor;
+use console::figures::capitalised;
 use console::screens::{Latest, Measure, Outcome, OverviewNumbers, Period, Slot};
 use domain::search::{FilterFields, UsageBy};
 use domain::time::lagos_time;
@@ -21,9 +23,7 @@ pub(super) async fn read(
     measure: Measure,
 ) -> Result<OverviewNumbers, Failure> {
     let (account, now_ms) = (visitor.account()?, visitor.now_ms());
-    let queries = visitor
-        .engine()
-        .customer_queries(account, visitor.environment());
+    let queries = queries(visitor)?;
     let begins = begins(period, now_ms);
     let since_ms = begins.first().copied().unwrap_or(now_ms);
     let by = match period {
@@ -115,11 +115,7 @@ fn network_name(key: &str) -> String {
     match key {
         "mtn" | "t2" => key.to_uppercase(),
         OTHER_NETWORK => "Other networks".to_owned(),
-        _ => {
-            let mut letters = key.chars();
-            let first = letters.next().into_iter().flat_map(char::to_uppercase);
-            first.chain(letters).collect()
-        }
+        _ => capitalised(key),
     }
 }
 
