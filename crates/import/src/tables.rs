@@ -234,6 +234,7 @@ pub(super) const TABLES: [Table; 28] = [
             ("wrong_attempts", Int),
             ("verified", Bool),
             ("cancelled", Bool),
+            ("last_change", Int),
             ("sent_times", Text),
             ("sender", Text),
             ("body", Text),

@@ -63,7 +63,7 @@ pub use messages::totals::MessageTotals;
 pub use operators::audit::{Audit, AuditEntry, By};
 pub use operators::content::{ContentRule, ContentRules};
 pub use operators::settings::Settings;
-pub use otps::{Otp, OtpChange, Otps};
+pub use otps::{Otp, OtpChange, OtpMoment, Otps};
 pub use outbox::{
     AttemptOutcome, Attempted, Attempts, CALLBACK_STATES, Callback, CallbackAttempt,
     CallbackSecret, CallbackSecrets, DeadCallbacks, DeadOrigin, DeadOriginKey, DueOrigins,

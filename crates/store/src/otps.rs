@@ -9,8 +9,8 @@ pub use row::Otp;
 
 use crate::buckets::Buckets;
 use crate::idempotency::{KeyedChange, Outcome};
-pub use change::OtpChange;
 use change::{Attempt, Cancel, ChangeOtp, Step};
+pub use change::{OtpChange, OtpMoment};
 use database::{Change, Db, Result, Tx, query};
 use domain::otp::{Code, GivenCode, OtpId, Verified};
 use domain::{AccountId, Bucket, Environment};
@@ -69,11 +69,11 @@ impl Otps<'_> {
         environment: Environment,
         id: OtpId,
         (expected, given): (Code, GivenCode),
-        now_ms: i64,
+        moment: OtpMoment,
         keyed: Option<KeyedChange<OtpChange<Verified>>>,
     ) -> Result<Option<Outcome<OtpChange<Verified>>>> {
         let attempt = Attempt(expected, given);
-        self.change((account, environment, id), attempt, now_ms, keyed)
+        self.change((account, environment, id), attempt, moment, keyed)
             .await
     }
 
@@ -83,10 +83,10 @@ impl Otps<'_> {
         account: AccountId,
         environment: Environment,
         id: OtpId,
-        now_ms: i64,
+        moment: OtpMoment,
         keyed: Option<KeyedChange<OtpChange<()>>>,
     ) -> Result<Option<Outcome<OtpChange<()>>>> {
-        self.change((account, environment, id), Cancel, now_ms, keyed)
+        self.change((account, environment, id), Cancel, moment, keyed)
             .await
     }
 
@@ -94,7 +94,7 @@ impl Otps<'_> {
         self,
         (account, environment, id): (AccountId, Environment, OtpId),
         step: S,
-        now_ms: i64,
+        moment: OtpMoment,
         keyed: Option<KeyedChange<OtpChange<S::Result>>>,
     ) -> Result<Option<Outcome<OtpChange<S::Result>>>> {
         let change = ChangeOtp {
@@ -102,7 +102,7 @@ impl Otps<'_> {
             account,
             environment,
             id,
-            now_ms,
+            moment,
             step,
             keyed,
         };

@@ -8,6 +8,7 @@ use super::keyed_change::{Changed, Claimed, KeyedAnswer, changed};
 use super::request::{OtpSend, SendRequest};
 use crate::accept::keyed::Begun;
 use crate::accept::{Answered, Keyed};
+use crate::context::Context;
 use crate::error::{Error, within};
 use domain::idempotency::{self, IdempotencyKey, Operation, RequestFingerprint};
 use domain::otp::{
@@ -16,7 +17,7 @@ use domain::otp::{
 };
 use domain::{Alphabet, Environment, Refusal, SendFields, Text};
 pub use store::Otp;
-use store::{OtpChange, StoredAnswer};
+use store::{OtpChange, OtpMoment, StoredAnswer};
 
 /// A one-time password that is ready to be sent.
 pub struct OtpReady {
@@ -189,7 +190,7 @@ pub async fn verify(
         admission.environment(),
         otp.id,
         (expected, given),
-        context.clock.now_ms(),
+        moment(context),
         claimed.keyed.take(),
     );
     let outcome = within(async { Ok(outcome.await?) }).await?;
@@ -219,11 +220,22 @@ pub async fn cancel(
     let account = admission.customer().account.id;
     let otps = context.store.otps();
     let keyed = claimed.keyed.take();
-    let outcome = otps.cancel(account, admission.environment(), id, now_ms, keyed);
+    let moment = OtpMoment {
+        now_ms,
+        ..moment(context)
+    };
+    let outcome = otps.cancel(account, admission.environment(), id, moment, keyed);
     let outcome = within(async { Ok(outcome.await?) }).await?;
     changed(outcome.ok_or(Refusal::UnknownMessage)?, |change| {
         report(change.otp, now_ms)
     })
+}
+
+fn moment(context: &Context) -> OtpMoment {
+    OtpMoment {
+        now_ms: context.clock.now_ms(),
+        number: context.live().plan.numbers(1),
+    }
 }
 
 /// Returns a one-time password.

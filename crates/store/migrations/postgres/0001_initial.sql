@@ -345,6 +345,7 @@ create table otps (
     wrong_attempts bigint not null,
     verified boolean not null,
     cancelled boolean not null,
+    last_change bigint,
     sent_times text not null,
     sender text not null,
     body text not null,

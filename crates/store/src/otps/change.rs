@@ -14,9 +14,19 @@ pub(super) struct ChangeOtp<S: Step> {
     pub(super) account: AccountId,
     pub(super) environment: Environment,
     pub(super) id: OtpId,
-    pub(super) now_ms: i64,
+    pub(super) moment: OtpMoment,
     pub(super) step: S,
     pub(super) keyed: Option<KeyedChange<OtpChange<S::Result>>>,
+}
+
+/// The moment of a change.
+#[derive(Clone, Copy, Debug)]
+pub struct OtpMoment {
+    /// Now, Unix milliseconds.
+    pub now_ms: i64,
+    /// The number of the change, which no other one has. The change is found by it if the answer to
+    /// its commit is lost. Its effect may be that of another attempt.
+    pub number: i64,
 }
 
 /// A step of a verification.
@@ -96,13 +106,14 @@ impl<S: Step> ChangeOtp<S> {
             return Ok(None);
         };
         let before = otp.verification;
-        let result = match self.step.take(&mut otp.verification, self.now_ms) {
+        let result = match self.step.take(&mut otp.verification, self.moment.now_ms) {
             Ok(result) => result,
             Err(refusal) => return Ok(Some(Outcome::Refused(refusal))),
         };
         if otp.verification != before {
             let update = query(
-                "update otps set wrong_attempts = $3, verified = $4, cancelled = $5
+                "update otps set wrong_attempts = $3, verified = $4, cancelled = $5,
+                     last_change = $6
                  where bucket = $1 and otp_id = $2",
             );
             let after = otp.verification;
@@ -111,7 +122,8 @@ impl<S: Step> ChangeOtp<S> {
                 .bind(&self.id.0.as_bytes()[..])
                 .bind(i64::from(after.wrong_attempts))
                 .bind(after.is_verified)
-                .bind(after.is_cancelled);
+                .bind(after.is_cancelled)
+                .bind(self.moment.number);
             tx.execute(update).await?;
         }
         Ok(Some(Outcome::Made(OtpChange { otp, result })))
@@ -126,7 +138,7 @@ impl<S: Step> Change for ChangeOtp<S> {
             return self.change(tx).await;
         };
         let place = self.place(keyed);
-        if let Some(known) = keys::look_up(tx, &place, &keyed.request, self.now_ms).await? {
+        if let Some(known) = keys::look_up(tx, &place, &keyed.request, self.moment.now_ms).await? {
             return Ok(Some(known));
         }
         let changed = self.change(tx).await?;
@@ -136,30 +148,28 @@ impl<S: Step> Change for ChangeOtp<S> {
                 request: &keyed.request,
                 answer: (keyed.answer)(change),
             };
-            keys::keep(tx, &[new], self.now_ms).await?;
+            keys::keep(tx, &[new], self.moment.now_ms).await?;
         }
         Ok(changed)
     }
 
-    /// A change with a key is found by its kept answer. Another one is found by its effect, even if
-    /// a later attempt followed, since no change is ever undone.
+    /// A change with a key is found by its kept answer, and another one by its number. A wrong
+    /// attempt that another one followed is not found, and counts twice.
     async fn is_committed(
         &self,
         tx: &mut Tx,
         changed: &Option<Outcome<OtpChange<S::Result>>>,
     ) -> Result<bool> {
-        let Some(Outcome::Made(change)) = changed else {
+        let Some(Outcome::Made(_)) = changed else {
             return Ok(true);
         };
         if let Some(keyed) = &self.keyed {
-            return keys::is_kept(tx, &self.place(keyed), &keyed.request, self.now_ms).await;
+            let (place, now_ms) = (self.place(keyed), self.moment.now_ms);
+            return keys::is_kept(tx, &place, &keyed.request, now_ms).await;
         }
-        let found = find(tx, self.owner(), self.is_sandbox(), self.id).await?;
-        Ok(found.is_some_and(|now| {
-            let (now, then) = (now.verification, change.otp.verification);
-            now.wrong_attempts >= then.wrong_attempts
-                && now.is_verified >= then.is_verified
-                && now.is_cancelled >= then.is_cancelled
-        }))
+        let find = query("select last_change from otps where bucket = $1 and otp_id = $2");
+        let find = find.bind(self.owner().0.0).bind(&self.id.0.as_bytes()[..]);
+        let last: Option<Option<i64>> = tx.fetch_optional(find).await?;
+        Ok(last.flatten() == Some(self.moment.number))
     }
 }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 use store::{Accepted, Body, Claim, KeyedChange, NewMessage, OtpChange, Outcome, StoredAnswer};
-use storekit::{DAY_MS, Kit, NOW, Sending, claim, request_of, sending, twins};
+use storekit::{DAY_MS, Kit, NOW, Sending, claim, otp_moment, request_of, sending, twins};
 use tokio::task::JoinSet;
 use uuid::Uuid;
 
@@ -26,11 +26,11 @@ twins!(
     all_nodes_have_one_server_key,
 );
 
-const KEY: &[u8] = b"key";
+pub(super) const KEY: &[u8] = b"key";
 const LIVE: Environment = Environment::Live;
 const MINUTE: i64 = 60_000;
 
-fn text(number: u128) -> OtpText {
+pub(super) fn text(number: u128) -> OtpText {
     OtpText {
         id: OtpId(Uuid::from_u128(number)),
         kind: CodeKind::Numeric,
@@ -55,14 +55,14 @@ fn message(kit: &Kit, account: AccountId, text: OtpText, is_first: bool) -> NewM
     message
 }
 
-async fn made(kit: &Kit, text: OtpText) -> AccountId {
+pub(super) async fn made(kit: &Kit, text: OtpText) -> AccountId {
     let account = kit.account(1_000).await;
     let accepted = kit.accept(&message(kit, account, text, true)).await;
     assert!(matches!(accepted, Accepted::Yes { .. }));
     account
 }
 
-fn given(code: &str) -> GivenCode {
+pub(super) fn given(code: &str) -> GivenCode {
     GivenCode::read(Some(code), 6).unwrap()
 }
 
@@ -87,10 +87,12 @@ async fn an_account_has_its_own_one_time_passwords_alone(kit: &Kit) {
     let otps = kit.store.otps();
     for (account, environment) in [(other, LIVE), (account, Environment::Sandbox)] {
         assert_eq!(otps.get(account, environment, text.id).await.unwrap(), None);
-        let cancelled = otps.cancel(account, environment, text.id, NOW, None).await;
+        let cancelled = otps
+            .cancel(account, environment, text.id, otp_moment(NOW), None)
+            .await;
         assert_eq!(cancelled.unwrap(), None);
         let codes = (text.code(KEY), given("000000"));
-        let verified = otps.verify(account, environment, text.id, codes, NOW, None);
+        let verified = otps.verify(account, environment, text.id, codes, otp_moment(NOW), None);
         assert_eq!(verified.await.unwrap(), None);
     }
 }
@@ -102,10 +104,10 @@ async fn a_code_is_verified_once_and_wrong_ones_are_counted(kit: &Kit) {
     let wrong = wrong(text);
     let verify = async |code: &str| {
         let codes = (right.clone(), given(code));
-        let verified = kit
-            .store
-            .otps()
-            .verify(account, LIVE, text.id, codes, NOW, None);
+        let verified =
+            kit.store
+                .otps()
+                .verify(account, LIVE, text.id, codes, otp_moment(NOW), None);
         let verified = change(verified.await.unwrap()).result;
         (verified.reason, verified.attempts_left)
     };
@@ -178,7 +180,9 @@ async fn a_cancelled_one_is_final(kit: &Kit) {
     let account = made(kit, text).await;
     let cancel = async || {
         let otps = kit.store.otps();
-        let cancelled = otps.cancel(account, LIVE, text.id, NOW, None).await;
+        let cancelled = otps
+            .cancel(account, LIVE, text.id, otp_moment(NOW), None)
+            .await;
         cancelled.unwrap()
     };
     let otp = change(cancel().await).otp;
@@ -187,7 +191,7 @@ async fn a_cancelled_one_is_final(kit: &Kit) {
     assert!(matches!(again, Outcome::Refused(Refusal::TooLate(_))));
 }
 
-fn change<R: Debug>(outcome: Option<Outcome<OtpChange<R>>>) -> OtpChange<R> {
+pub(super) fn change<R: Debug>(outcome: Option<Outcome<OtpChange<R>>>) -> OtpChange<R> {
     match outcome.unwrap() {
         Outcome::Made(change) => change,
         other => panic!("{other:?}"),
@@ -220,7 +224,7 @@ async fn a_change_under_a_key_is_made_once(kit: &Kit) {
         let codes = (text.code(KEY), given(wrong(text)));
         let keyed = Some(attempts_left(name, request));
         let otps = kit.store.otps();
-        let verified = otps.verify(account, LIVE, text.id, codes, now_ms, keyed);
+        let verified = otps.verify(account, LIVE, text.id, codes, otp_moment(now_ms), keyed);
         verified.await.unwrap().unwrap()
     };
     let first = verify("one", 1, NOW).await;
@@ -255,11 +259,13 @@ async fn a_refused_change_leaves_its_key_free(kit: &Kit) {
             }),
         };
         let otps = kit.store.otps();
-        let cancelled = otps.cancel(account, LIVE, id, NOW, Some(keyed));
+        let cancelled = otps.cancel(account, LIVE, id, otp_moment(NOW), Some(keyed));
         cancelled.await.unwrap()
     };
     let otps = kit.store.otps();
-    let without_key = otps.cancel(account, LIVE, text.id, NOW, None).await;
+    let without_key = otps
+        .cancel(account, LIVE, text.id, otp_moment(NOW), None)
+        .await;
     change(without_key.unwrap());
     let late = cancel(text.id, 1).await.unwrap();
     assert!(matches!(late, Outcome::Refused(Refusal::TooLate(_))));
@@ -279,7 +285,7 @@ async fn attempts_at_once_under_one_key_count_once(kit: &Kit) {
         attempts.spawn(async move {
             let keyed = Some(attempts_left("one", 1));
             let otps = store.otps();
-            let verified = otps.verify(account, LIVE, text.id, codes, NOW, keyed);
+            let verified = otps.verify(account, LIVE, text.id, codes, otp_moment(NOW), keyed);
             verified.await.unwrap().unwrap()
         });
     }

@@ -1,16 +1,19 @@
 //! A connection to PostgreSQL that is lost during a commit or a query.
 
-use domain::{AccountStatus, Component, DeliveryStatus};
+use super::otps;
+use domain::{AccountStatus, Component, DeliveryStatus, Environment};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use store::{Accepted, AuditEntry, Credited, Settled};
 use storekit::{
-    CARRIER, Kit, NOW, Sending, by, claim, credit, delivered, naira, report, sending, taken,
+    CARRIER, Kit, NOW, Sending, by, claim, credit, delivered, naira, otp_moment, report, sending,
+    taken,
 };
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
 /// The moment at which a connection is cut.
@@ -44,6 +47,8 @@ impl Cut {
 struct Scissors {
     port: u16,
     left: Arc<AtomicUsize>,
+    /// While this is locked, the client of a cut connection does not notice the cut.
+    gate: Arc<Mutex<()>>,
 }
 
 impl Scissors {
@@ -52,12 +57,14 @@ impl Scissors {
         let port = listener.local_addr().unwrap().port();
         let left = Arc::new(AtomicUsize::new(0));
         let cuts = Arc::clone(&left);
+        let gate = Arc::new(Mutex::new(()));
+        let closed = Arc::clone(&gate);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
-                tokio::spawn(carry(client, cut, Arc::clone(&cuts)));
+                tokio::spawn(carry(client, cut, Arc::clone(&cuts), Arc::clone(&closed)));
             }
         });
-        Self { port, left }
+        Self { port, left, gate }
     }
 
     fn cut_next(&self, commits: usize) {
@@ -75,7 +82,7 @@ fn socket() -> PathBuf {
     PathBuf::from(host.split('&').next().unwrap()).join(".s.PGSQL.5432")
 }
 
-async fn carry(mut client: TcpStream, cut: Cut, left: Arc<AtomicUsize>) {
+async fn carry(mut client: TcpStream, cut: Cut, left: Arc<AtomicUsize>, gate: Arc<Mutex<()>>) {
     let mut server = UnixStream::connect(socket()).await.unwrap();
     let (mut from_client, mut from_server) = (vec![0; 65_536], vec![0; 65_536]);
     loop {
@@ -95,6 +102,10 @@ async fn carry(mut client: TcpStream, cut: Cut, left: Arc<AtomicUsize>) {
                     if matches!(cut, Cut::Silence(_) | Cut::Held) {
                         // The proxy waits until the client gives up.
                         while client.read(&mut from_client).await.is_ok_and(|count| count > 0) {}
+                    }
+                    if matches!(cut, Cut::Before | Cut::After) {
+                        let _ = server.shutdown().await;
+                        let _open = gate.lock().await;
                     }
                     return;
                 }
@@ -140,6 +151,43 @@ async fn a_send_with_a_lost_commit_is_charged_once() {
                 let messages = kit.numbers("select count(*) from messages").await;
                 assert_eq!(messages, [sends]);
             }
+        },
+    )
+    .await;
+}
+
+/// Another attempt comes before the first one knows that its commit was cut.
+#[tokio::test]
+async fn a_code_whose_commit_was_lost_is_verified_once() {
+    testkit::needs!(Postgres);
+    severed(
+        async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
+            let text = otps::text(1);
+            let account = otps::made(&kit, text).await;
+            let verify = async |store: store::Store| {
+                let codes = (
+                    text.code(otps::KEY),
+                    otps::given(text.code(otps::KEY).as_str()),
+                );
+                let otps = store.otps();
+                let moment = otp_moment(NOW);
+                let verified =
+                    otps.verify(account, Environment::Live, text.id, codes, moment, None);
+                let reason = otps::change(verified.await.unwrap()).result.reason;
+                reason.is_none()
+            };
+            let closed = scissors.gate.lock().await;
+            scissors.cut_next(1);
+            let other = async {
+                while !scissors.is_done() {
+                    tokio::task::yield_now().await;
+                }
+                let is_verified = verify(kit.store.clone()).await;
+                drop(closed);
+                is_verified
+            };
+            let (first, other) = tokio::join!(verify(store.clone()), other);
+            assert!(first != other, "{first} and {other}");
         },
     )
     .await;

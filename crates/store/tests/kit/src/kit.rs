@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use store::{
     Accepted, Batch, BatchKind, By, CallbackRoom, CarrierReport, Claim, Claimed, Credited, Ended,
-    EntryKind, Expiry, LedgerEntry, NewMessage, Planner, Progress, QueueState, Receipt,
+    EntryKind, Expiry, LedgerEntry, NewMessage, OtpMoment, Planner, Progress, QueueState, Receipt,
     ReceiptStatus, Settled, Store,
 };
 
@@ -618,6 +618,14 @@ pub fn claim(recipients: usize) -> Claim {
         recipients,
         priority: Priority::Bulk,
         next_id: BatchId(fresh() * 1_000_000),
+    }
+}
+
+/// Returns the moment of a change of a one-time password, with a number of its own.
+pub fn otp_moment(now_ms: i64) -> OtpMoment {
+    OtpMoment {
+        now_ms,
+        number: fresh(),
     }
 }
 
