@@ -5,6 +5,7 @@
 #[cfg(test)]
 mod simulation {
     mod carrier;
+    mod changes;
     mod checks;
     mod codes;
     mod customers;

@@ -1,5 +1,6 @@
 //! Simulated one-time passwords: a customer sends a code, and someone types codes.
 
+use super::changes::Changes;
 use super::customers::{ACCOUNTS, LAST_SEND_MS, Send, admit};
 use super::state::{Outside, State};
 use domain::idempotency::{IdempotencyKey, Operation};
@@ -73,6 +74,7 @@ pub(crate) fn plan(state: &mut State) {
                 typed: None,
                 attempts: Vec::new(),
             }),
+            changes: Changes::default(),
         };
         state.sends.push(send);
     }

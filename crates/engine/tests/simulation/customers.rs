@@ -1,5 +1,6 @@
 //! Simulated customers: their sends, the times, and the answers.
 
+use super::changes::{self, Changes};
 use super::codes::{self, Code};
 use super::receiver::ORIGINS;
 use super::rules::{PRICE, TIMEOUT_MS};
@@ -58,6 +59,8 @@ pub(crate) struct Send {
     pub(crate) validity_s: Option<i64>,
     /// The one-time password, if the send is one.
     pub(crate) code: Option<Code>,
+    /// The changes of its message.
+    pub(crate) changes: Changes,
 }
 
 /// Plans all sends.
@@ -102,6 +105,7 @@ pub(crate) fn plan(state: &mut State) {
                 .percent(20)
                 .then(|| i64::try_from(dice.between(60, 180)).unwrap()),
             code: None,
+            changes: Changes::plan(dice),
         };
         let ahead_ms = dice.between(1_000, 20_000);
         let send = Send {
@@ -113,10 +117,15 @@ pub(crate) fn plan(state: &mut State) {
         last += recipients;
         // Some customers send two equal requests at once.
         let copies = if dice.percent(15) { 2 } else { 1 };
-        if copies == 2 {
-            state.sends.push(send.clone());
-        }
+        // The first of them changes the message.
+        let copy = Send {
+            changes: Changes::default(),
+            ..send.clone()
+        };
         state.sends.push(send);
+        if copies == 2 {
+            state.sends.push(copy);
+        }
     }
     codes::plan(state);
 }
@@ -189,12 +198,10 @@ fn token(account: AccountId) -> String {
 /// Starts the remaining sends as tasks of this process.
 pub(crate) fn send_all(outside: &Outside, engine: &Engine, clock: &Clock) {
     let state = outside.lock();
-    for (index, send) in state
-        .sends
-        .iter()
-        .enumerate()
-        .filter(|(_, send)| !send.settled || send.code.as_ref().is_some_and(Code::is_open))
-    {
+    for (index, send) in state.sends.iter().enumerate().filter(|(_, send)| {
+        let has_code = send.code.as_ref().is_some_and(Code::is_open);
+        !send.settled || has_code || changes::is_open(send)
+    }) {
         let at = state.instant(send.at_ms);
         let (outside, engine, clock) = (outside.clone(), engine.clone(), clock.clone());
         tokio::spawn(async move {
@@ -205,6 +212,7 @@ pub(crate) fn send_all(outside: &Outside, engine: &Engine, clock: &Clock) {
                 sleep(Duration::from_millis(pause_ms)).await;
             }
             codes::verify_all(&outside, &engine, index).await;
+            changes::make_all(&outside, &engine, &clock, index).await;
         });
     }
 }
