@@ -6,6 +6,7 @@
 mod account;
 pub mod callback;
 pub mod callback_url;
+pub mod carrier_control;
 pub mod client_address;
 mod connection_share;
 pub mod csv_cells;

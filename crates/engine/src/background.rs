@@ -1,5 +1,6 @@
-//! Periodic tasks: expiry, retention, held accounts, the index of recipients and gauges.
+//! Periodic tasks: expiry, retention, held accounts, the control of carriers, the index of recipients and gauges.
 
+pub(crate) mod controls;
 pub(crate) mod gauges;
 mod held_accounts;
 mod recipient_index;

@@ -5,6 +5,7 @@ pub(crate) mod carrier;
 pub(crate) mod clock;
 pub(crate) mod clock_step;
 pub(crate) mod commit_share;
+pub(crate) mod controls;
 pub(crate) mod holds;
 pub(crate) mod live;
 pub(crate) mod metrics;
@@ -22,6 +23,7 @@ use carrier::Carrier;
 use clock::Clock;
 use clock_step::ClockFollower;
 use commit_share::CommitShare;
+use controls::Controls;
 use database::Outage;
 use domain::{BatchId, Bucket, NodeId, Priority};
 use holds::HeldAccounts;
@@ -65,6 +67,8 @@ pub(crate) struct Context {
     pub(crate) nodes: Nodes,
     /// Accounts that may not send.
     pub(crate) holds: HeldAccounts,
+    /// The control of carriers by operators.
+    pub(crate) controls: Controls,
     /// Messages whose recipients must not be submitted.
     pub(crate) stops: StoppedMessages,
     pub(crate) follower: tokio::sync::Mutex<ClockFollower>,
@@ -99,6 +103,11 @@ impl Context {
     /// Returns a carrier by name.
     pub(crate) fn carrier(&self, name: &str) -> Option<Arc<Carrier>> {
         self.live().carrier(name).cloned()
+    }
+
+    /// Returns `true` if any node may submit over this carrier now.
+    pub(crate) fn submits_over(&self, carrier: &Carrier) -> bool {
+        carrier.is_up_anywhere() && self.controls.of(&carrier.name).submits()
     }
 
     /// Notifies the workers of a carrier on all nodes that batches wait in the database.

@@ -30,11 +30,12 @@ use crate::admit::admission::Guards;
 use crate::admit::callers::Callers;
 use crate::admit::keys::KeysInUse;
 use crate::admit::rate::Rates;
-use crate::background::sweeps;
+use crate::background::{controls, sweeps};
 use crate::cluster::{self, takeover};
 use crate::context::Context;
 use crate::context::carrier::Carrier;
 use crate::context::clock_step::ClockFollower;
+use crate::context::controls::Controls;
 use crate::context::holds::HeldAccounts;
 use crate::context::live::Live;
 use crate::context::nodes::Nodes;
@@ -87,6 +88,12 @@ struct Tasks {
     others: Vec<JoinHandle<()>>,
 }
 
+/// Returns the TLS connectors of the carriers, in their order.
+fn connectors(carriers: &[CarrierSettings]) -> Result<Vec<Option<TlsConnector>>, StartError> {
+    let connectors = carriers.iter().map(tls::connector);
+    connectors.collect()
+}
+
 /// Starts a worker for each carrier. The sandbox is the last and uses no TLS.
 fn run_carriers(
     context: &Arc<Context>,
@@ -131,8 +138,7 @@ impl Engine {
             system.clock = system.clock.following();
         }
         let node = node_number(&system.random);
-        let connectors = settings.carriers.iter().map(tls::connector);
-        let connectors = connectors.collect::<Result<Vec<_>, _>>()?;
+        let connectors = connectors(&settings.carriers)?;
         let max_guesses = settings.limits.unknown_tokens_per_minute;
         let callers = Arc::new(Callers::new(store.clone(), max_guesses).await?);
         let nodes = Nodes::join(&store, &system.clock, node).await?;
@@ -155,6 +161,7 @@ impl Engine {
             callbacks: Arc::new(callbacks.clone()),
             nodes,
             holds: HeldAccounts::default(),
+            controls: Controls::default(),
             stops: StoppedMessages::default(),
             follower: tokio::sync::Mutex::new(ClockFollower::new(&system.clock)),
             store: store.clone(),
@@ -167,6 +174,8 @@ impl Engine {
         let changes = callers.revision();
         let guards = Guards::start(&context, settings.guards, changes, &mut tasks.others).await?;
         takeover::at_start(&context).await?;
+        // A paused carrier submits nothing after a restart either.
+        controls::load(&context).await?;
         let rates = Arc::new(Rates::new(&store));
         let (queue, accepting) = accept::start(Arc::clone(&context), settings.limits.accept_queue);
         let reports = settle::sink(&context);

@@ -7,6 +7,7 @@ mod accounts;
 mod actor;
 mod audit;
 mod callbacks;
+mod carriers;
 mod configuration;
 mod content;
 mod error;
@@ -26,6 +27,7 @@ pub use accounts::{Accounts, QueuedSettled};
 pub use actor::Actor;
 pub use audit::Audit;
 pub use callbacks::{Callbacks, Replay};
+pub use carriers::Carriers;
 pub use configuration::Configuration;
 pub use content::{Content, Phrase, prohibiting};
 pub use error::OperationError;
@@ -35,8 +37,8 @@ pub use queries::{Export, MessageDetails, Queries, QueryScope};
 pub use requests::Requests;
 pub use senders::Senders;
 pub use store::{
-    AuditEntry, CallbackSecret, DeadOrigin, Invitation, Member, Membership, PausedBlock,
-    RegisteredSender, TokenInfo, User, Verification as Checked,
+    AuditEntry, CallbackSecret, ControlledCarrier, DeadOrigin, Invitation, Member, Membership,
+    PausedBlock, RegisteredSender, TokenInfo, User, Verification as Checked,
 };
 pub use tokens::Tokens;
 pub use users::{LinkText, Users};
@@ -98,6 +100,16 @@ impl Operations {
     pub fn callbacks(&self) -> Callbacks {
         let Self { store, actor } = self.clone();
         Callbacks { store, actor }
+    }
+
+    /// Carriers: list, pause, drain, resume, throttle. The rules have the configured carriers.
+    pub fn carriers(&self, rules: Rulebook) -> Carriers {
+        let Self { store, actor } = self.clone();
+        Carriers {
+            store,
+            actor,
+            rules,
+        }
     }
 
     /// Prohibited phrases: add, remove, list.

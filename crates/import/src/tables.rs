@@ -1,5 +1,6 @@
 //! The tables that an import moves.
 
+mod operators;
 mod users;
 
 use super::table::ColumnType::{Bool, Bytes, Int, Text};
@@ -9,7 +10,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 28] = [
+pub(super) const TABLES: [Table; 29] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -81,29 +82,9 @@ pub(super) const TABLES: [Table; 28] = [
     users::MEMBERSHIPS,
     users::SESSIONS,
     users::ONE_TIME_LINKS,
-    Table {
-        name: "audit",
-        bucketed: Bucketed::No,
-        key: 1,
-        columns: &[
-            ("number", Int),
-            ("at_ms", Int),
-            ("actor", Text),
-            ("verb", Text),
-            ("account_id", Int),
-            ("object", Text),
-            ("before", Text),
-            ("after", Text),
-        ],
-        chunk: CHUNK,
-    },
-    Table {
-        name: "content_rules",
-        bucketed: Bucketed::No,
-        key: 1,
-        columns: &[("phrase", Text), ("added_at_ms", Int)],
-        chunk: CHUNK,
-    },
+    operators::AUDIT,
+    operators::CARRIER_CONTROLS,
+    operators::CONTENT_RULES,
     Table {
         name: "paused_blocks",
         bucketed: Bucketed::No,

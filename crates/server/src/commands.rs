@@ -7,6 +7,7 @@ mod arguments;
 mod audit;
 mod backup;
 mod callback;
+mod carrier;
 mod config;
 mod content;
 mod context;
@@ -124,6 +125,9 @@ enum Command {
     /// Callbacks: list failed attempts and dead callbacks, replay them, manage signing secrets
     #[command(subcommand)]
     Callback(callback::Callback),
+    /// Carriers: list, pause, drain, resume, throttle
+    #[command(subcommand)]
+    Carrier(carrier::Carrier),
     /// Prohibited phrases: add, remove, list, test a text
     #[command(subcommand)]
     Content(content::Content),
@@ -243,6 +247,7 @@ fn execute(command: Command, context: &Context) -> Result<Answer, Failure> {
             Command::Export(command) => command.run(context).await,
             Command::Usage(usage) => usage.run(context).await,
             Command::Callback(command) => command.run(context).await,
+            Command::Carrier(command) => command.run(context).await,
             Command::Content(command) => command.run(context).await,
             Command::Velocity(command) => command.run(context).await,
             Command::Audit(audit) => audit.run(context).await,

@@ -61,6 +61,7 @@ pub use messages::reports::{MessageReport, StatusCounts};
 pub use messages::search::{Search, SearchScope};
 pub use messages::totals::MessageTotals;
 pub use operators::audit::{Audit, AuditEntry, By};
+pub use operators::carriers::{CarrierControls, ControlledCarrier};
 pub use operators::content::{ContentRule, ContentRules};
 pub use operators::settings::Settings;
 pub use otps::{Otp, OtpChange, OtpMoment, Otps};

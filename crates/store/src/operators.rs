@@ -1,5 +1,7 @@
-//! Changes by operators: the audit, prohibited phrases, and limits of the configuration.
+//! Changes by operators: the audit, the control of carriers, prohibited phrases, and limits of the
+//! configuration.
 
 pub(crate) mod audit;
+pub(crate) mod carriers;
 pub(crate) mod content;
 pub(crate) mod settings;

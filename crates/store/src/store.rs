@@ -21,6 +21,7 @@ use crate::messages::reports::{Counted, StatusCounts};
 use crate::messages::search::Search;
 use crate::messages::totals::MessageTotals;
 use crate::operators::audit::Audit;
+use crate::operators::carriers::CarrierControls;
 use crate::operators::content::ContentRules;
 use crate::operators::settings::Settings;
 use crate::otps::Otps;
@@ -274,6 +275,11 @@ impl Store {
     /// Returns the audit.
     pub fn audit(&self) -> Audit<'_> {
         Audit { db: &self.db }
+    }
+
+    /// Returns the control of carriers.
+    pub fn carrier_controls(&self) -> CarrierControls<'_> {
+        CarrierControls { db: &self.db }
     }
 
     /// Returns the content rules.

@@ -12,6 +12,7 @@ mod contract {
     mod backup;
     mod buckets;
     mod cancelling;
+    mod carriers;
     mod chance;
     mod claims;
     mod content;

@@ -122,6 +122,7 @@ fn prepare(context: &Context, send: QueuedSend, now_ms: i64) -> Option<PendingAc
     let mut batches = live.plan.batches(&draft, bucket, id, now_ms);
     for batch in &mut batches {
         let carrier = live.carrier(&batch.carrier);
+        let carrier = carrier.filter(|one| context.controls.of(&one.name).submits());
         let able = batch.due_at_ms <= now_ms && context.nodes.holds();
         if able && carrier.is_some_and(|carrier| carrier.try_take(batch)) {
             batch.state = QueueState::Claimed(context.node);

@@ -1,6 +1,6 @@
 //! The periodic sweeps of the database.
 
-use super::{gauges, held_accounts, recipient_index, retention, stops};
+use super::{controls, gauges, held_accounts, recipient_index, retention, stops};
 use crate::admit::callers::Callers;
 use crate::cluster::takeover::chunks;
 use crate::context::Context;
@@ -61,6 +61,7 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
         Arc::clone(context),
         callers.revision(),
     ));
+    let controlling = tokio::spawn(controls::follow(Arc::clone(context), callers.revision()));
     let completing = every(
         STOPS_INTERVAL,
         Outage::of("stopped messages cannot be completed"),
@@ -77,7 +78,14 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
     let removing = tokio::spawn(retention::run(Arc::clone(context)));
     let indexing = tokio::spawn(recipient_index::run(Arc::clone(context)));
     let others = [
-        settling, following, completing, stopping, logging, removing, indexing,
+        settling,
+        following,
+        controlling,
+        completing,
+        stopping,
+        logging,
+        removing,
+        indexing,
     ];
     sweeps(context).into_iter().chain(others).collect()
 }

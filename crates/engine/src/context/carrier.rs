@@ -37,7 +37,7 @@ pub(crate) struct Carrier {
     pub(crate) bound: Mutex<BTreeSet<i64>>,
     /// `true` if other nodes removed this node as dead, and its worker has not handled that yet.
     pub(crate) lost_lease: AtomicBool,
-    /// `true` if the worker must release recipients of accounts that may not send.
+    /// `true` if the worker must release recipients that may not be sent now.
     pub(crate) withheld: AtomicBool,
     /// `true` if an ambiguous receipt was logged.
     pub(crate) unclear_logged: AtomicBool,
@@ -101,6 +101,18 @@ impl Carrier {
             let all = i64::try_from(settings.binds).unwrap_or(i64::MAX);
             self.hold((1..=all).collect(), false);
         }
+    }
+
+    /// Notifies the worker that an operator changed the control of this carrier.
+    pub(crate) fn note_control(&self, submits: bool) {
+        if submits {
+            self.note_backlog();
+        } else {
+            self.withheld.store(true, Ordering::Relaxed);
+        }
+        // The worker assigns its slots anew at each change of them, with rate and connections.
+        self.slots.send_modify(|_| {});
+        self.wake.notify_one();
     }
 
     /// Returns the slots with a bound connection.

@@ -23,8 +23,12 @@ impl Live {
         self.carriers.iter().find(|carrier| &*carrier.name == name)
     }
 
-    /// Returns `true` if some gateway lists this carrier together with another one that is up.
-    pub(crate) fn has_alternative(&self, carrier: &Carrier) -> bool {
+    /// Returns `true` if some gateway lists this carrier together with another one that submits.
+    pub(crate) fn has_alternative(
+        &self,
+        carrier: &Carrier,
+        submits: impl Fn(&Carrier) -> bool,
+    ) -> bool {
         let rules = &self.plan.rules;
         let Some(index) = rules.carrier(&carrier.name) else {
             return false;
@@ -48,7 +52,7 @@ impl Live {
                 other != index
                     && name
                         .and_then(|name| self.carrier(name))
-                        .is_some_and(|other| other.is_up_anywhere())
+                        .is_some_and(|other| submits(other))
             })
     }
 

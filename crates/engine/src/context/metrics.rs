@@ -2,6 +2,7 @@
 //! the PDU.
 
 use crate::context::plan::SANDBOX;
+use domain::carrier_control::CarrierControl;
 use domain::{DeliveryStatus, Draft, Environment, Gateway};
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 use smpp::{CommandStatus, SubmitOutcome};
@@ -33,6 +34,8 @@ pub(crate) struct CarrierMeasures {
     unreadable: Option<Counter>,
     inbound: Counter,
     binds: Gauge,
+    paused: Gauge,
+    throttle: Gauge,
     window: Gauge,
     accepted_to_submitted: Histogram,
 }
@@ -53,6 +56,8 @@ impl CarrierMeasures {
             unreadable: None,
             inbound: counter!("ogene_inbound_total", "carrier" => carrier.clone(), "environment" => environment),
             binds: gauge!("ogene_binds", "carrier" => carrier.clone(), "environment" => environment),
+            paused: gauge!("ogene_carrier_paused", "carrier" => carrier.clone(), "environment" => environment),
+            throttle: gauge!("ogene_carrier_throttle", "carrier" => carrier.clone(), "environment" => environment),
             window: gauge!("ogene_window_used", "carrier" => carrier.clone(), "environment" => environment),
             accepted_to_submitted: histogram!(
                 "ogene_accepted_to_submitted_seconds", "carrier" => carrier.clone(), "environment" => environment
@@ -131,6 +136,13 @@ impl CarrierMeasures {
     /// Counts a message from a subscriber.
     pub(crate) fn inbound(&self) {
         self.inbound.increment(1);
+    }
+
+    /// Sets the control of the carrier by operators.
+    pub(crate) fn control(&self, control: CarrierControl) {
+        self.paused.set(f64::from(u8::from(!control.submits())));
+        self.throttle
+            .set(f64::from(control.max_per_second.unwrap_or(0)));
     }
 
     pub(crate) fn binds(&self, binds: usize) {

@@ -1,4 +1,4 @@
-//! Failover: batches move from a carrier that is down or removed to the next one.
+//! Failover: batches move from a carrier that is down, paused or removed to the next one.
 
 use crate::context::Context;
 use crate::context::carrier::Carrier;
@@ -32,13 +32,15 @@ pub(crate) async fn note_due(context: &Context) -> database::Result<()> {
 }
 
 /// Returns `true` if the batches of a carrier must move. Only a node with bind slots can judge that
-/// a carrier is down, and the carrier must be down on all nodes.
+/// a carrier is down, and the carrier must be down on all nodes. A carrier that an operator paused
+/// or drained moves them at once.
 pub(crate) fn is_due(context: &Context, carrier: &Carrier, down_since_ms: i64) -> bool {
     let can_judge = carrier.settings.is_some() && !carrier.slots.borrow().is_empty();
-    can_judge
-        && !carrier.is_up_anywhere()
-        && context.clock.steady_ms() - down_since_ms >= FAIL_OVER_AFTER_MS
-        && context.live().has_alternative(carrier)
+    let is_stopped = !context.controls.of(&carrier.name).submits();
+    let is_down = !carrier.is_up_anywhere()
+        && context.clock.steady_ms() - down_since_ms >= FAIL_OVER_AFTER_MS;
+    let submits = |other: &Carrier| context.submits_over(other);
+    can_judge && (is_stopped || is_down) && context.live().has_alternative(carrier, submits)
 }
 
 /// Moves the batches of a carrier that is down. Logs a failure.
@@ -67,7 +69,7 @@ async fn move_batches(
         let other = others.into_iter().flatten().find(|name| {
             context
                 .carrier(name)
-                .is_some_and(|other| other.is_up_anywhere())
+                .is_some_and(|other| context.submits_over(&other))
         });
         moved.entry(other).or_default().push(batch);
     }
@@ -135,7 +137,7 @@ pub(crate) async fn move_unconfigured(
         let carriers = &context.live().carriers;
         let mut more = carriers
             .iter()
-            .any(|other| other.settings.is_some() && other.is_up_anywhere());
+            .any(|other| other.settings.is_some() && context.submits_over(other));
         while more {
             // A task of its own, so that claimed batches are released even if the sweep is aborted.
             let moving = move_batches(Arc::clone(context), Arc::clone(&name), now_ms);

@@ -44,6 +44,8 @@ pub(crate) struct BindSlots {
     open: BTreeMap<i64, BindSlot>,
     connections: BTreeMap<LinkId, Connection>,
     pub(crate) tasks: JoinSet<i64>,
+    /// `true` if an operator drained the carrier, so its slots stay without connections.
+    is_drained: bool,
 }
 
 /// Returns the slot of a connection.
@@ -66,6 +68,7 @@ impl BindSlots {
             open: BTreeMap::new(),
             connections: BTreeMap::new(),
             tasks: JoinSet::new(),
+            is_drained: false,
         }
     }
 
@@ -85,15 +88,17 @@ impl BindSlots {
     /// Returns the slots that this node holds. There are none without a valid lease, since another
     /// node may hold them then.
     fn wanted(&self, closing: bool) -> BTreeSet<i64> {
-        if closing || !self.context.nodes.holds() {
+        if closing || self.is_drained || !self.context.nodes.holds() {
             BTreeSet::new()
         } else {
             self.carrier.slots.borrow().clone()
         }
     }
 
-    /// Opens and closes connections to match the slots of this node. Returns the number of slots.
-    pub(crate) fn assign(&mut self, closing: bool) -> usize {
+    /// Opens and closes connections to match the slots of this node. A drained carrier has none.
+    /// Returns the number of slots.
+    pub(crate) fn assign(&mut self, closing: bool, is_drained: bool) -> usize {
+        self.is_drained = is_drained;
         let held = self.wanted(closing);
         for &slot in &held {
             if !self.open.contains_key(&slot) {

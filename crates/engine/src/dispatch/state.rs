@@ -9,9 +9,12 @@ use super::smpp_mapping::{self, AnsweredRecipient};
 use crate::context::Context;
 use crate::context::carrier::Carrier;
 use crate::context::metrics::CarrierMeasures;
+use crate::settings::CarrierSettings;
+use domain::carrier_control::CarrierControl;
 use domain::{DeliveryStatus, Pace, Priority, SubmitFault};
 use smpp::{ReceiptIds, Submit, SubmitOutcome};
 use std::sync::Arc;
+use std::time::Duration;
 use store::{Batch, BatchKind, Claimed, Content};
 
 /// Size of an in-flight window from which one slot is reserved for one-time passwords.
@@ -45,9 +48,10 @@ impl State {
 
     /// Adds a claimed batch. An expired batch is decided at once.
     pub(crate) fn take(&mut self, claimed: Claimed) {
-        // The account may have been held, or the message stopped, since the claim.
+        // Since the claim, the account may have been held, or message or carrier stopped.
         if self.context.holds.contain(&claimed.content)
             || self.context.stops.contain(&claimed.batch)
+            || self.is_stopped()
         {
             self.carrier.withhold();
         }
@@ -181,7 +185,8 @@ impl State {
             self.measures.in_doubt();
         }
         let is_again = matches!(decision, Decision::ResubmitNow | Decision::ResubmitAt(_));
-        if is_again && !asked.is_begun && self.context.stops.contain(&batch) {
+        let is_stopped = self.is_stopped() || self.context.stops.contain(&batch);
+        if is_again && !asked.is_begun && is_stopped {
             self.put_back(tag, asked.now_ms);
             return;
         }
@@ -196,8 +201,42 @@ impl State {
         }
     }
 
-    /// Puts back recipients of stopped messages, and of accounts that may no longer send. A recipient
-    /// with accepted pages is still completed.
+    /// Returns the control of the carrier by operators.
+    pub(crate) fn control(&self) -> CarrierControl {
+        self.context.controls.of(&self.carrier.name)
+    }
+
+    /// Returns `true` if an operator paused or drained the carrier.
+    fn is_stopped(&self) -> bool {
+        !self.control().submits()
+    }
+
+    /// Returns `true` if an operator drained the carrier, and no claimed recipient is left here.
+    pub(crate) fn is_drained(&self) -> bool {
+        !self.control().keeps_binds(self.in_flight.is_empty())
+    }
+
+    /// Sets the share of the rate that the bind slots of this node have.
+    pub(crate) fn set_share(&mut self, settings: &CarrierSettings, held: usize) {
+        let limit = self.control().rate(settings.max_per_second);
+        self.pace.set_share(limit, held, settings.binds);
+    }
+
+    /// Returns the time until the pace allows a submit or a claim. Returns `None` if neither waits.
+    pub(crate) fn wait(&self, submits_wait: bool, has_backlog: bool) -> Option<Duration> {
+        let submits = match (submits_wait, has_backlog) {
+            (true, _) => 1,
+            (false, true) => self.pace.min_claim(),
+            (false, false) => return None,
+        };
+        let steady_ms = self.context.clock.steady_ms();
+        let next_ms = self.pace.next_ms(steady_ms, submits);
+        let wait_ms = (next_ms - steady_ms).clamp(1, 1_000);
+        Some(Duration::from_millis(wait_ms.unsigned_abs()))
+    }
+
+    /// Puts back recipients of stopped messages, and of accounts that may no longer send, or all of
+    /// a stopped carrier. A recipient with accepted pages is still completed.
     pub(crate) fn put_back_withheld(&mut self) {
         if !self.carrier.take_withheld() {
             return;
@@ -205,8 +244,10 @@ impl State {
         let now_ms = self.context.clock.now_ms();
         let context = Arc::clone(&self.context);
         let is_stopped = |batch: &Batch| context.stops.contain(batch);
-        let withheld =
-            |batch: &Batch, content: &Content| is_stopped(batch) || context.holds.contain(content);
+        let all = self.is_stopped();
+        let withheld = |batch: &Batch, content: &Content| {
+            all || is_stopped(batch) || context.holds.contain(content)
+        };
         for tag in self.in_flight.withdraw(withheld) {
             self.put_back(tag, now_ms);
         }

@@ -76,16 +76,9 @@ impl CarrierWorker {
             return None;
         }
         let waiting = self.state.in_flight.waiting();
-        let backlog = !self.busy.claiming && self.carrier.claimable(waiting > 0).is_some();
-        let submits = match (waiting > 0 && !self.window_full, backlog) {
-            (true, _) => 1,
-            (false, true) => self.state.pace.min_claim(),
-            (false, false) => return None,
-        };
-        let steady_ms = self.context.clock.steady_ms();
-        let next_ms = self.state.pace.next_ms(steady_ms, submits);
-        let wait_ms = (next_ms - steady_ms).clamp(1, 1_000);
-        Some(Duration::from_millis(wait_ms.unsigned_abs()))
+        let claims = !self.busy.claiming && self.state.control().submits();
+        let backlog = claims && self.carrier.claimable(waiting > 0).is_some();
+        self.state.wait(waiting > 0 && !self.window_full, backlog)
     }
 
     /// Performs all work that is possible now.
@@ -110,11 +103,11 @@ impl CarrierWorker {
         let Some(settings) = self.carrier.settings.clone() else {
             return;
         };
-        let held = self.slots.assign(self.state.closing);
+        self.state.measures.control(self.state.control());
+        let is_drained = self.state.is_drained() && !self.busy.claiming;
+        let held = self.slots.assign(self.state.closing, is_drained);
         self.carrier.budget.resize(settings.in_doubt_limit * held);
-        self.state
-            .pace
-            .set_share(settings.max_per_second, held, settings.binds);
+        self.state.set_share(&settings, held);
         self.count_connections();
     }
 
@@ -280,7 +273,8 @@ impl CarrierWorker {
     /// Claims as many recipients as the budget and the pace allow.
     fn claim(&mut self) {
         let able = self.carrier.is_up() && self.context.nodes.holds();
-        if self.busy.claiming || self.state.closing || !able {
+        let is_stopped = self.state.closing || !self.state.control().submits();
+        if self.busy.claiming || is_stopped || !able {
             return;
         }
         let waiting = self.state.in_flight.waiting();
@@ -316,8 +310,11 @@ impl CarrierWorker {
             return;
         }
         self.busy.failing_over = true;
-        // Unsent recipients are put back first, and move with the next failover.
-        self.state.put_back_unsent();
+        // Unsent recipients are put back first, and move with the next failover. An operator's stop
+        // has put them back already.
+        if !self.carrier.is_up() {
+            self.state.put_back_unsent();
+        }
         let now_ms = self.context.clock.now_ms();
         let (context, name) = (Arc::clone(&self.context), Arc::clone(&self.carrier.name));
         let done = self.done.clone();

@@ -8,6 +8,7 @@ use crate::context::metrics::Depths;
 use crate::error::{Error, within};
 use crate::queries::scope::Scope;
 use crate::queries::usage::{self, UsageOverview};
+use domain::carrier_control::CarrierControl;
 use domain::search::UsageBy;
 use domain::{Environment, Rulebook};
 use std::collections::BTreeMap;
@@ -34,6 +35,8 @@ pub struct CarrierState {
     pub window: usize,
     /// Maximum number of submits a second.
     pub max_per_second: Option<u32>,
+    /// The control by operators.
+    pub control: CarrierControl,
     /// Recipients that wait for the carrier.
     pub queue: Queue,
 }
@@ -75,10 +78,13 @@ impl Installation {
 
     /// Returns the carriers in the order of the configuration.
     pub async fn carriers(&self) -> Result<Vec<CarrierState>, Error> {
-        let ((depths, oldest), binds) = within(async {
+        let ((depths, oldest), binds, controls) = within(async {
+            let store = &self.context.store;
             let queues = self.queues().await?;
-            let binds = self.context.store.nodes().binds().await?;
-            Ok((queues, binds))
+            let binds = store.nodes().binds().await?;
+            let controls = store.carrier_controls().all().await?.into_iter();
+            let controls = controls.map(|one| (one.carrier, one.control));
+            Ok((queues, binds, controls.collect::<BTreeMap<_, _>>()))
         })
         .await?;
         let states = self.live.carriers.iter().filter_map(|carrier| {
@@ -95,6 +101,7 @@ impl Installation {
                 bound: self.bound(carrier, &binds),
                 window: settings.window,
                 max_per_second: settings.max_per_second,
+                control: controls.get(&settings.name).copied().unwrap_or_default(),
                 queue: Queue {
                     waiting: of(&depths.queued),
                     held: of(&depths.held),

@@ -66,6 +66,9 @@ pub enum OperationError {
     /// The phrase is already a rule.
     #[error("`{0}` is a rule already: see `ogene content list`")]
     RuleExists(String),
+    /// The carrier is not configured.
+    #[error("there is no carrier `{0}`: see `ogene carrier list`")]
+    NoCarrier(String),
     /// No operator added the phrase.
     #[error(
         "`{0}` is no rule that was added: see `ogene content list`; what is in the configuration is changed there"

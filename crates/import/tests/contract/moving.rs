@@ -2,6 +2,7 @@
 
 use database::Target;
 use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
+use domain::carrier_control::CarrierChange;
 use domain::token::TokenTerms;
 use domain::user::UserId;
 use domain::user::link::LinkPurpose;
@@ -57,6 +58,10 @@ async fn source() -> Source {
     }
     customers(&kit, &accounts).await;
     users(&kit, accounts[0]).await;
+    let throttle = CarrierChange::Throttle(Some(5));
+    let controls = kit.store.carrier_controls();
+    let changed = controls.change(CARRIER.to_owned(), throttle, by(NOW));
+    assert_eq!(changed.await.unwrap().max_per_second, Some(5));
     let mut messages = Vec::new();
     for (index, fate) in Fate::ALL.into_iter().cycle().take(40).enumerate() {
         let at_ms = NOW - i64::try_from(index).unwrap() * DAY / 10;

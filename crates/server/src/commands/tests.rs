@@ -127,6 +127,22 @@ fn every_command_on_users_is_understood() {
 }
 
 #[test]
+fn every_command_on_carriers_is_understood() {
+    for line in [
+        "ogene carrier list",
+        "ogene carrier pause mtn",
+        "ogene carrier drain mtn",
+        "ogene carrier resume mtn",
+        "ogene carrier throttle mtn --per-second 20",
+        "ogene carrier throttle mtn --per-second none",
+    ] {
+        if let Err(error) = parse(line) {
+            panic!("{line}: {error}");
+        }
+    }
+}
+
+#[test]
 fn every_command_about_messages_is_understood() {
     for line in [
         "ogene message list",
@@ -189,6 +205,9 @@ fn what_cannot_be_meant_is_refused() {
         "ogene sender-id reject --account 7 --sender-id Ada",
         "ogene smsc --mix delivrd",
         "ogene callback replay",
+        "ogene carrier pause",
+        "ogene carrier throttle mtn",
+        "ogene carrier throttle mtn --per-second 0",
         "ogene velocity release --account 7",
         "ogene velocity release --account 7 --block 2348031234567",
         "ogene callback replay --all --account 7",
@@ -226,7 +245,7 @@ enum Audited {
 }
 
 /// Every command. A new one is added here with its relation to the audit.
-const AUDITED: [(&str, Audited); 63] = [
+const AUDITED: [(&str, Audited); 68] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -279,6 +298,11 @@ const AUDITED: [(&str, Audited); 63] = [
     ("callback.secret.rotate", Audited::Entry),
     ("callback.secret.list", Audited::Nothing),
     ("callback.secret.revoke", Audited::Entry),
+    ("carrier.list", Audited::Nothing),
+    ("carrier.pause", Audited::Entry),
+    ("carrier.drain", Audited::Entry),
+    ("carrier.resume", Audited::Entry),
+    ("carrier.throttle", Audited::Entry),
     ("content.add", Audited::Entry),
     ("content.remove", Audited::Entry),
     ("content.list", Audited::Nothing),

@@ -477,6 +477,11 @@ impl Ogene {
         &self.smscs[carrier]
     }
 
+    /// Returns the rules of the configuration at the start.
+    pub(crate) fn rules(&self) -> domain::Rulebook {
+        self.config.settings().rules
+    }
+
     /// Returns the simulator of the only carrier.
     pub(crate) fn smsc(&self) -> &Smsc {
         self.smsc_of(CARRIER)

@@ -19,6 +19,7 @@ mod clock;
 #[cfg(test)]
 mod console;
 #[cfg(test)]
+mod controlling;
 mod documentation;
 #[cfg(test)]
 mod doubt;

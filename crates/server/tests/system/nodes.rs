@@ -5,6 +5,7 @@
 
 mod clocks;
 mod cluster;
+mod controlled;
 mod crash;
 mod failover;
 mod judgement;

@@ -543,6 +543,15 @@ create table content_rules (
     added_at_ms bigint not null
 );
 
+-- The carriers that an operator paused, drained or throttled. A carrier without a row runs by its configuration.
+create table carrier_controls (
+    carrier text not null primary key,
+    mode text not null,
+    max_per_second bigint,
+    changed_at_ms bigint not null,
+    changed_by text not null
+);
+
 -- Uploads
 
 -- The files of recipients that customers are about to send to. An upload without parts is still being read.

@@ -10,7 +10,7 @@ use storekit::{Kit, sending};
 
 /// Statements that may read much, by their beginning. No caller waits for them, and each has a
 /// reason.
-const MAY_READ_MUCH: [(&str, &str); 29] = [
+const MAY_READ_MUCH: [(&str, &str); 30] = [
     (
         "select account_id, queued from holds order by account_id",
         "the accounts that may not send are few, and a node follows them all",
@@ -42,6 +42,10 @@ const MAY_READ_MUCH: [(&str, &str); 29] = [
     (
         "select phrase, added_at_ms",
         "the content rules, loaded when they change",
+    ),
+    (
+        "select carrier, mode, max_per_second, changed_at_ms, changed_by from carrier_controls",
+        "the carriers under control, loaded when they change",
     ),
     (
         "delete from paused_blocks where until_ms",

@@ -25,6 +25,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
         ("audit", html(&audit())),
         ("verify", html(&verify())),
         ("carriers", html(&carriers())),
+        ("carrier", html(&carrier())),
         ("details", html(&details())),
         ("send", html(&send(counter()))),
         ("send-empty", html(&send(Counter::empty()))),
@@ -144,7 +145,7 @@ fn carriers() -> Listing {
         label: "Carriers".to_owned(),
         columns: vec![
             Column::text("Carrier"),
-            Column::text("Connections"),
+            Column::text("State"),
             Column::number("Waiting"),
             Column::number("Oldest").wide(),
             Column::number("Rate").wide(),
@@ -155,6 +156,7 @@ fn carriers() -> Listing {
         rows: vec![
             carrier("mtn", Badge::new(Tone::Good, "2 of 2 bound")),
             carrier("airtel", Badge::new(Tone::Bad, "0 of 2 bound")),
+            carrier("glo", Badge::new(Tone::Warning, "Paused")),
         ],
         now_ms: NOW_MS,
     };
@@ -164,6 +166,49 @@ fn carriers() -> Listing {
     listing.actions = vec![("Trace a number".to_owned(), "/operator/trace".to_owned())];
     listing.refresh = Some("/operator/carriers".to_owned());
     listing
+}
+
+fn carrier() -> Details {
+    let change = |id: &str, action: &str| Confirm {
+        id: id.to_owned(),
+        action: action.to_owned(),
+        title: format!("{action} mtn?"),
+        text: "No node submits any more. Messages wait, or go to the next carrier.".to_owned(),
+        href: format!("/operator/carriers/mtn/{id}"),
+        csrf_token: "t0k".to_owned(),
+        hidden: Vec::new(),
+        is_dangerous: false,
+    };
+    let facts = [
+        ("State", "Running"),
+        ("Connections", "2 of 2 bound"),
+        ("Address", "smsc.example.com:2775"),
+    ];
+    let limit = Field::new(Kind::Input("number"), "per-second", "Submits a second");
+    Details {
+        shell: operator("mtn", Section::Carriers),
+        back: ("All carriers".to_owned(), "/operator/carriers".to_owned()),
+        changes: vec![change("pause", "Pause"), change("drain", "Drain")],
+        figures: vec![
+            Figure::new("Waiting", "1,204").note(Tone::Plain, "0 held"),
+            Figure::new("Rate", "48.0 / s").note(Tone::Plain, "at most 20 / s"),
+        ],
+        facts: facts
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .to_vec(),
+        sections: vec![Part {
+            title: "Throttle".to_owned(),
+            lead: "The most submits a second of all nodes. An empty field ends the throttle."
+                .to_owned(),
+            table: None,
+            empty: None,
+            form: Some(SmallForm {
+                href: "/operator/carriers/mtn/throttle".to_owned(),
+                fields: vec![limit.optional().value("20")],
+                action: "Throttle".to_owned(),
+            }),
+        }],
+    }
 }
 
 fn verify() -> Listing {

@@ -74,10 +74,18 @@ const COUNTERS: [(&str, &str); 18] = [
     ),
 ];
 
-const GAUGES: [(&str, &str); 11] = [
+const GAUGES: [(&str, &str); 13] = [
     (
         "ogene_binds",
         "Bound connections of this node to the carrier.",
+    ),
+    (
+        "ogene_carrier_paused",
+        "1 while an operator has paused or drained the carrier, else 0; as each node knows it.",
+    ),
+    (
+        "ogene_carrier_throttle",
+        "Most submits a second by an operator's throttle, over all nodes; 0 without one.",
     ),
     (
         "ogene_window_used",

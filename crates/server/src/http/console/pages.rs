@@ -9,6 +9,7 @@ mod assets;
 mod attention;
 mod audit;
 mod callbacks;
+mod carrier_changes;
 mod carriers;
 mod content;
 mod file;
@@ -258,6 +259,26 @@ fn operator() -> Vec<Page> {
         post("/operator/first-steps", Operate, first_steps::create),
         get("/operator/carriers", Operate, carriers::list),
         get("/operator/carriers/{name}", Operate, carriers::page),
+        post(
+            "/operator/carriers/{name}/pause",
+            Operate,
+            carrier_changes::pause,
+        ),
+        post(
+            "/operator/carriers/{name}/drain",
+            Operate,
+            carrier_changes::drain,
+        ),
+        post(
+            "/operator/carriers/{name}/resume",
+            Operate,
+            carrier_changes::resume,
+        ),
+        post(
+            "/operator/carriers/{name}/throttle",
+            Operate,
+            carrier_changes::throttle,
+        ),
         get("/operator/trace", Operate, trace::form),
         post("/operator/trace", Operate, trace::trace),
         get("/operator/doubts", Operate, attention::doubts),

@@ -193,6 +193,41 @@ async fn an_operator_sees_the_traffic_of_carriers() {
     let unknown = operator.get("/operator/carriers/none").await;
     assert_eq!(unknown.status, 404);
 
+    let path = format!("/operator/carriers/{carrier}");
+    for (action, shown) in [
+        ("pause", "is paused"),
+        ("drain", "is drained"),
+        ("resume", "is running"),
+    ] {
+        let changed = operator.send(&path, &format!("{path}/{action}"), &[]).await;
+        assert_eq!(changed.status, 303, "{action}");
+        has(&operator.get(&path).await, &[&format!("{carrier} {shown}")]);
+    }
+    let throttle = format!("{path}/throttle");
+    operator
+        .send(&path, &throttle, &[("per-second", "7")])
+        .await;
+    has(
+        &operator.get(&path).await,
+        &["at most 7 submits a second", "at most 7 / s"],
+    );
+    operator
+        .send(&path, &throttle, &[("per-second", "0")])
+        .await;
+    has(
+        &operator.get(&path).await,
+        &["Give a whole number from 1", "at most 7 / s"],
+    );
+    operator.send(&path, &throttle, &[("per-second", "")]).await;
+    has(&operator.get(&path).await, &["is running.", "no limit"]);
+    let unknown = "/operator/carriers/none/pause";
+    has(
+        &operator.get("/operator/audit").await,
+        &["carrier.drain", "carrier.throttle"],
+    );
+    let refused = operator.send(&path, unknown, &[]).await;
+    assert_ne!(refused.status, 200);
+
     let trace = "/operator/trace";
     let traced = operator.send(trace, trace, &[("number", MTN)]).await;
     has(&traced, &["mtn", "direct-refund", &carrier]);

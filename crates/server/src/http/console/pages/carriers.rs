@@ -4,7 +4,8 @@ use super::super::failure::Failure;
 use super::super::page::Answered;
 use super::super::traffic::{self, ACCEPTED, Reading, Readings};
 use super::super::visitor::Visitor;
-use super::trace;
+use super::lists::words;
+use super::{carrier_changes, trace};
 use crate::explanation::meaning;
 use console::Section;
 use console::figures::{count, duration, percent};
@@ -14,7 +15,7 @@ use engine::CarrierState;
 use std::collections::BTreeMap;
 
 /// The address of the list of carriers.
-pub(super) const PATH: &str = "/operator/carriers";
+pub(super) const PATH: &str = carrier_changes::PATH;
 
 /// The traffic of this node, by carrier.
 struct Traffic {
@@ -84,7 +85,7 @@ pub(super) async fn table(visitor: &Visitor) -> Result<Table, Failure> {
         label: "Carriers".to_owned(),
         columns: vec![
             Column::text("Carrier"),
-            Column::text("Connections"),
+            Column::text("State"),
             Column::number("Waiting"),
             Column::number("Oldest").wide(),
             Column::number("Rate").wide(),
@@ -108,16 +109,27 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
     let screen = Details {
         shell: visitor.shell(&carrier.name, Section::Carriers),
         back: ("All carriers".to_owned(), PATH.to_owned()),
-        changes: Vec::new(),
+        changes: carrier_changes::offered(&visitor, carrier),
         figures: figures(carrier, &traffic, visitor.now_ms()),
         facts: facts(carrier, &reading),
-        sections: vec![responses(&reading, visitor.now_ms())],
+        sections: vec![
+            responses(&reading, visitor.now_ms()),
+            carrier_changes::throttled(carrier),
+        ],
     };
     Ok(visitor.answer(&screen))
 }
 
-/// Returns the badge of a carrier's connections.
+/// Returns the badge of a carrier: what an operator stopped, or else its connections.
 fn state(carrier: &CarrierState) -> Badge {
+    if !carrier.control.submits() {
+        return Badge::new(Tone::Warning, words(carrier.control.mode.as_str()));
+    }
+    connections(carrier)
+}
+
+/// Returns the badge of a carrier's connections.
+fn connections(carrier: &CarrierState) -> Badge {
     let text = format!("{} of {} bound", carrier.bound, carrier.binds);
     let tone = match carrier.bound {
         0 => Tone::Bad,
@@ -140,7 +152,7 @@ fn window(carrier: &CarrierState, reading: &Reading) -> String {
 
 fn figures(carrier: &CarrierState, traffic: &Traffic, now_ms: i64) -> Vec<Figure> {
     let (queue, reading) = (carrier.queue, traffic.reading(&carrier.name));
-    let limit = carrier.max_per_second.map_or_else(
+    let limit = carrier.control.rate(carrier.max_per_second).map_or_else(
         || "no limit".to_owned(),
         |limit| format!("at most {limit} / s"),
     );
@@ -164,7 +176,8 @@ fn facts(carrier: &CarrierState, reading: &Reading) -> Vec<(String, String)> {
         bound.map_or_else(|| "–".to_owned(), within)
     };
     let facts = [
-        ("Connections", state(carrier).text),
+        ("State", words(carrier.control.mode.as_str())),
+        ("Connections", connections(carrier).text),
         ("Address", carrier.address.clone()),
         ("System id", carrier.system_id.clone()),
         ("Window of a connection", count(carrier.window as u64)),
