@@ -49,7 +49,6 @@ pub use import_support::ImportState;
 pub use lists::{AccountRowKey, ListRow};
 pub use messages::Messages;
 pub use messages::accept::{Accepted, KeyedSend, MakeAnswer, NewMessage};
-pub use messages::candidates::{Candidate, IdRange};
 pub use messages::changes::{
     ChangedMessage, MessageChanges, MessageKey, Requested, Stop, StopKind, StopStep,
 };
@@ -59,11 +58,12 @@ pub use messages::recipient_index::run::NewRun;
 pub use messages::recipients::{DeliveryInfo, RecipientInfo, Recipients, RefundInfo};
 pub use messages::reports::{MessageReport, StatusCounts};
 pub use messages::search::{Search, SearchScope};
+pub use messages::search_candidate::{Candidate, IdRange};
 pub use messages::totals::MessageTotals;
 pub use operators::audit::{Audit, AuditEntry, By};
+pub use operators::audited_limits::AuditedLimits;
 pub use operators::carriers::{CarrierControls, ControlledCarrier};
 pub use operators::content::{ContentRule, ContentRules};
-pub use operators::settings::Settings;
 pub use otps::{Otp, OtpChange, OtpMoment, Otps};
 pub use outbox::{
     AttemptOutcome, Attempted, Attempts, CALLBACK_STATES, Callback, CallbackAttempt,

@@ -2,7 +2,6 @@
 
 pub(crate) mod accept;
 pub(crate) mod account_list;
-pub(crate) mod candidates;
 pub(crate) mod changes;
 pub(crate) mod duplicates;
 pub(crate) mod info;
@@ -13,6 +12,7 @@ pub(crate) mod recipient_texts;
 pub(crate) mod recipients;
 pub(crate) mod reports;
 pub(crate) mod search;
+pub(crate) mod search_candidate;
 pub(crate) mod totals;
 
 use crate::buckets::Buckets;

@@ -2,6 +2,6 @@
 //! configuration.
 
 pub(crate) mod audit;
+pub(crate) mod audited_limits;
 pub(crate) mod carriers;
 pub(crate) mod content;
-pub(crate) mod settings;

@@ -21,9 +21,9 @@ use crate::messages::reports::{Counted, StatusCounts};
 use crate::messages::search::Search;
 use crate::messages::totals::MessageTotals;
 use crate::operators::audit::Audit;
+use crate::operators::audited_limits::AuditedLimits;
 use crate::operators::carriers::CarrierControls;
 use crate::operators::content::ContentRules;
-use crate::operators::settings::Settings;
 use crate::otps::Otps;
 use crate::outbox::{Attempts, CallbackSecrets, DeadCallbacks, Outbox};
 use crate::schema::SCHEMA;
@@ -287,9 +287,9 @@ impl Store {
         ContentRules { db: &self.db }
     }
 
-    /// Returns the settings that all nodes share.
-    pub fn settings(&self) -> Settings<'_> {
-        Settings { db: &self.db }
+    /// Returns the record of the limits of the configuration.
+    pub fn audited_limits(&self) -> AuditedLimits<'_> {
+        AuditedLimits { db: &self.db }
     }
 
     /// Returns the uploads of recipients.

@@ -17,7 +17,7 @@ use sqlx::postgres::{PgConnection, PgPoolOptions};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Idle time for which a connection is trusted without a ping. A busy connection so saves one round
+/// Idle time for which a connection is trusted without a ping. This saves a busy connection one round
 /// trip a change.
 const TRUSTED: Duration = Duration::from_millis(100);
 
@@ -42,7 +42,7 @@ pub(crate) async fn open(server: &Server, schema: &Schema) -> Result<Pool> {
     }
     // The pool is not used: it would treat a refused connection as a starting server, and wait.
     let (mut connection, relay) = connect(server).await?;
-    pooler::refuse(server, &mut connection).await?;
+    pooler::refuse_transaction_mode(server, &mut connection).await?;
     let placement = prepare(server, &mut connection, schema).await?;
     connection.close().await?;
     let settings: Arc<str> = server.settings(placement).into();
@@ -124,8 +124,8 @@ async fn prepare(
     Placement::of(connection).await.map_err(judge)
 }
 
-/// Returns `true` if a migration is due. Otherwise the right to make tables is not needed. The
-/// migrator would create its own table even if it exists.
+/// Returns `true` if a migration is due. If none is, the migrator is not run: it asks for the right
+/// to make tables even if its own table exists.
 async fn is_due(connection: &mut PgConnection, schema: &Schema) -> Result<bool> {
     let made = migrate::applied(connection).await;
     let made = match made {

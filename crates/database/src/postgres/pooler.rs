@@ -11,10 +11,13 @@ use tokio::time::timeout;
 /// Refuses a pooler in transaction mode. There prepared statements of two sessions meet on one
 /// connection, notifications are lost, and settings are dropped without an error.
 ///
-/// Two sessions are compared. While the second is in a transaction, it has the connection of the
-/// first, or the first gets another one. Before a server, or a pool in session mode, each keeps its
-/// own.
-pub(super) async fn refuse(server: &Server, first: &mut PgConnection) -> Result<()> {
+/// Two sessions are compared while the second is in a transaction. Behind such a pooler, it has the
+/// connection of the first, or the first gets another one. A server, and a pooler in session mode,
+/// leave each session its own.
+pub(super) async fn refuse_transaction_mode(
+    server: &Server,
+    first: &mut PgConnection,
+) -> Result<()> {
     let (mut second, _relay) = match connect(server).await {
         Ok(second) => second,
         // The check is skipped if no connection is left: commands run beside nodes that may hold
@@ -38,8 +41,8 @@ pub(super) async fn refuse(server: &Server, first: &mut PgConnection) -> Result<
 async fn is_shared(first: &mut PgConnection, second: &mut PgConnection) -> sqlx::Result<bool> {
     let before = backend(first).await?;
     sqlx::raw_sql("begin").execute(&mut *second).await?;
-    // If the pool has only one connection, the first session would wait for it, so it is not
-    // queried then.
+    // If the pool has one connection only, the second session has it now. Then `||` ends here: the
+    // first session would wait for that connection.
     Ok(backend(second).await? == before || backend(first).await? != before)
 }
 

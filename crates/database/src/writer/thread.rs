@@ -8,7 +8,7 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// Time from the start of the last commit after which deferrable changes are committed alone.
+/// Longest wait of deferrable changes for an urgent one, from the start of the last commit.
 pub(super) const DISTANCE: Duration = Duration::from_millis(5);
 
 /// Pages after which an idle writer checkpoints the write-ahead log. The number is small, so that

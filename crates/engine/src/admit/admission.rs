@@ -122,7 +122,7 @@ async fn log_rules(
         at_ms: context.clock.now_ms(),
     };
     let limits = limits(settings, rules);
-    context.store.settings().configure_limits(limits, by).await
+    context.store.audited_limits().record(limits, by).await
 }
 
 /// Returns the settings of all guards by configuration key, for the audit list.

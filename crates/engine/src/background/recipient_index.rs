@@ -11,7 +11,7 @@ use store::NewRun;
 
 /// Period of the sweep.
 const INTERVAL: Duration = Duration::from_secs(5);
-/// Age of a message from which it is put into the index, so that its commit is over.
+/// Least age of an indexed message. The commit of a younger one may not be over.
 const LAG_MS: i64 = 15_000;
 /// Recipients from which a run is built. Fewer are compared one by one.
 const MIN_RECIPIENTS: u64 = 4_096;

@@ -2,7 +2,7 @@
 //! production.
 
 mod callbacks;
-mod life;
+mod first_message;
 mod welcome;
 
 use super::answer::{Answer, Failure};
@@ -18,7 +18,7 @@ use domain::token::TokenTerms;
 use domain::user::role::Role;
 use domain::{AccountId, Component, Money, SenderStatus};
 use engine::operators::{LinkText, Operations, PageRequest};
-use life::{Caller, SENDER_ID};
+use first_message::{Caller, SENDER_ID};
 use smpp::simulator::{Delay, Script, Smsc, parse_rule};
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -102,7 +102,8 @@ impl Demo {
                 token: &token,
             };
             let now_ms = actor.clock().now_ms();
-            let life = life::follow(&caller, &smsc, callbacks, outcomes, now_ms).await;
+            let life =
+                first_message::send_and_follow(&caller, &smsc, callbacks, outcomes, now_ms).await;
             let welcome = Welcome {
                 http,
                 smpp: smsc.address(),

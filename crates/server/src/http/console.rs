@@ -4,9 +4,8 @@
 //! checks it before the handler runs. So no page decides who may see it, and a test makes each
 //! request of the table as each role.
 
-mod asked;
+mod browser_request;
 mod cookies;
-mod failed;
 mod failure;
 mod form;
 mod headers;

@@ -1,7 +1,7 @@
 //! The list of an account's messages, read along the times at which it sent.
 
-use super::candidates::{Candidate, CandidateRow, IdRange};
 use super::message_times::{self, ListOwner, SENDER_SPAN_MS, SPAN_MS, TimeRange, ranges_of};
+use super::search_candidate::{Candidate, CandidateRow, IdRange};
 use crate::rows::id_bytes;
 use database::{Result, Sql, Tx, bulk, query, value};
 use domain::{Environment, MessageId};

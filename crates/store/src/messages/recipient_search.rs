@@ -1,8 +1,8 @@
 //! The search for the messages of a recipient, along the index of recipients.
 
-use super::candidates::{Candidate, CandidateRow, IdRange};
 use super::message_times::TimeRange;
 use super::recipient_index::{Found, find};
+use super::search_candidate::{Candidate, CandidateRow, IdRange};
 use crate::rows::id_bytes;
 use database::{Result, Sql, Tx, bulk, query, value};
 use domain::{AccountId, Bucket, Environment, MessageId, Recipient, recipient_list};

@@ -5,11 +5,11 @@
 
 use crate::buckets::Buckets;
 use crate::messages::account_list;
-use crate::messages::candidates::{Candidate, CandidateRow, IdRange};
 use crate::messages::info::{MessageInfo, MessageRow};
 use crate::messages::message_times::ListOwner;
 use crate::messages::recipient_search::{self, RecipientScope};
 use crate::messages::reports::Counted;
+use crate::messages::search_candidate::{Candidate, CandidateRow, IdRange};
 use crate::messages::totals::{self, MessageTotals};
 use crate::rows::id_bytes;
 use database::{Db, Result, Tx, bulk, query, value};

@@ -227,7 +227,7 @@ async fn a_configuration_is_audited_where_it_differs_from_the_last(kit: &Kit) {
         (json!({}), true),
         (json!({}), false),
     ] {
-        let configured = kit.store.settings().configure_limits(limits, by(NOW)).await;
+        let configured = kit.store.audited_limits().record(limits, by(NOW)).await;
         assert_eq!(configured.unwrap(), told);
     }
     let all = kit.store.audit().list(None, None, 9).await.unwrap();

@@ -1,7 +1,7 @@
 //! The greeting of a running demo.
 
 use super::super::answer::{Answer, Failure};
-use super::life::{RECIPIENT, SENDER_ID, Step};
+use super::first_message::{RECIPIENT, SENDER_ID, Step};
 use domain::AccountId;
 use serde::Serialize;
 use std::net::SocketAddr;

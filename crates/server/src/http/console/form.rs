@@ -31,7 +31,7 @@ impl Form {
         Self(fields.collect())
     }
 
-    /// Returns the fields that another page fills.
+    /// Returns a form with these fields, for a page that another page fills in.
     pub(super) fn of<const N: usize>(fields: [(&str, String); N]) -> Self {
         let owned = |(name, value): (&str, String)| (name.to_owned(), value);
         Self(fields.into_iter().map(owned).collect())

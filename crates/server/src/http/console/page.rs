@@ -3,8 +3,7 @@
 //! The access is checked before the handler runs: the session, then the permission, and for a form
 //! its origin and its token. A handler therefore checks only that a thing belongs to the account.
 
-use super::asked::Asked;
-use super::failed::answer;
+use super::browser_request::BrowserRequest;
 use super::failure::Failure;
 use super::form::Form;
 use super::state::Console;
@@ -54,12 +53,12 @@ where
         move |State(console): State<Arc<Console>>, params: RawPathParams, request: Request| {
             let handler = handler.clone();
             async move {
-                let (asked, _) = opened(console, &params, request);
-                let answered = match admit(&asked, access).await {
+                let (browser, _) = opened(console, &params, request);
+                let answered = match admit(&browser, access).await {
                     Ok(visitor) => handler(visitor).await,
                     Err(failure) => Err(failure),
                 };
-                answered.unwrap_or_else(|failure| answer(&failure, &asked))
+                answered.unwrap_or_else(|failure| browser.failed(&failure))
             }
         };
     Page {
@@ -105,12 +104,12 @@ where
         move |State(console): State<Arc<Console>>, params: RawPathParams, request: Request| {
             let handler = handler.clone();
             async move {
-                let (asked, request) = opened(console, &params, request);
-                let answered = match admit_form(&asked, access, request).await {
+                let (browser, request) = opened(console, &params, request);
+                let answered = match admit_form(&browser, access, request).await {
                     Ok((visitor, form)) => handler(visitor, form).await,
                     Err(failure) => Err(failure),
                 };
-                answered.unwrap_or_else(|failure| answer(&failure, &asked))
+                answered.unwrap_or_else(|failure| browser.failed(&failure))
             }
         };
     Page {
@@ -136,16 +135,16 @@ where
         move |State(console): State<Arc<Console>>, params: RawPathParams, request: Request| {
             let handler = handler.clone();
             async move {
-                let (asked, request) = opened(console, &params, request);
-                let admitted = admit(&asked, access).await.and_then(|visitor| {
-                    let is_own = asked.is_own() && visitor.is_token(asked.query());
+                let (browser, request) = opened(console, &params, request);
+                let admitted = admit(&browser, access).await.and_then(|visitor| {
+                    let is_own = browser.is_own() && visitor.is_token(browser.query());
                     is_own.then_some(visitor).ok_or(Failure::Forged)
                 });
                 let answered = match admitted {
                     Ok(visitor) => handler(visitor, request).await,
                     Err(failure) => Err(failure),
                 };
-                answered.unwrap_or_else(|failure| answer(&failure, &asked))
+                answered.unwrap_or_else(|failure| browser.failed(&failure))
             }
         };
     Page {
@@ -159,7 +158,7 @@ where
 /// A page that everybody may see.
 pub(crate) fn get_public<F>(
     path: &'static str,
-    handler: impl Fn(Asked) -> F + Clone + Send + Sync + 'static,
+    handler: impl Fn(BrowserRequest) -> F + Clone + Send + Sync + 'static,
 ) -> Page
 where
     F: Future<Output = Answered> + Send + 'static,
@@ -168,9 +167,9 @@ where
         move |State(console): State<Arc<Console>>, params: RawPathParams, request: Request| {
             let handler = handler.clone();
             async move {
-                let (asked, _) = opened(console, &params, request);
-                let answered = handler(asked.clone()).await;
-                answered.unwrap_or_else(|failure| answer(&failure, &asked))
+                let (browser, _) = opened(console, &params, request);
+                let answered = handler(browser.clone()).await;
+                answered.unwrap_or_else(|failure| browser.failed(&failure))
             }
         };
     Page {
@@ -184,24 +183,25 @@ where
 /// A form that everybody may send. Its origin and the token of forms before a sign-in are checked.
 pub(crate) fn post_public<F>(
     path: &'static str,
-    handler: impl Fn(Asked, Form) -> F + Clone + Send + Sync + 'static,
+    handler: impl Fn(BrowserRequest, Form) -> F + Clone + Send + Sync + 'static,
 ) -> Page
 where
     F: Future<Output = Answered> + Send + 'static,
 {
-    let run =
-        move |State(console): State<Arc<Console>>, params: RawPathParams, request: Request| {
-            let handler = handler.clone();
-            async move {
-                let (asked, request) = opened(console, &params, request);
-                let answered = match read_form(&asked, request).await {
-                    Ok(form) if asked.is_form_token(&form) => handler(asked.clone(), form).await,
-                    Ok(_) => Err(Failure::Forged),
-                    Err(failure) => Err(failure),
-                };
-                answered.unwrap_or_else(|failure| answer(&failure, &asked))
-            }
-        };
+    let run = move |State(console): State<Arc<Console>>,
+                    params: RawPathParams,
+                    request: Request| {
+        let handler = handler.clone();
+        async move {
+            let (browser, request) = opened(console, &params, request);
+            let answered = match read_form(&browser, request).await {
+                Ok(form) if browser.is_form_token(&form) => handler(browser.clone(), form).await,
+                Ok(_) => Err(Failure::Forged),
+                Err(failure) => Err(failure),
+            };
+            answered.unwrap_or_else(|failure| browser.failed(&failure))
+        }
+    };
     Page {
         method: "POST",
         path,
@@ -216,36 +216,40 @@ pub(super) async fn unknown_page(
     params: RawPathParams,
     request: Request,
 ) -> Response {
-    let (asked, _) = opened(console, &params, request);
-    answer(&Failure::NotFound, &asked)
+    let (browser, _) = opened(console, &params, request);
+    browser.failed(&Failure::NotFound)
 }
 
-fn opened(console: Arc<Console>, params: &RawPathParams, request: Request) -> (Asked, Request) {
+fn opened(
+    console: Arc<Console>,
+    params: &RawPathParams,
+    request: Request,
+) -> (BrowserRequest, Request) {
     let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
     let params = params.iter().map(owned).collect();
     let (parts, body) = request.into_parts();
-    let asked = Asked::new(console, params, &parts);
-    (asked, Request::from_parts(parts, body))
+    let browser = BrowserRequest::new(console, params, &parts);
+    (browser, Request::from_parts(parts, body))
 }
 
 /// Returns the visitor, unless the session has ended or the role lacks the permission.
-async fn admit(asked: &Asked, access: Access) -> Result<Visitor, Failure> {
-    let visit = asked.visit().await?.ok_or(Failure::SignedOut)?;
+async fn admit(browser: &BrowserRequest, access: Access) -> Result<Visitor, Failure> {
+    let visit = browser.visit().await?.ok_or(Failure::SignedOut)?;
     match access {
         Access::Needs(_) if !visit.is_signed_in => return Err(Failure::SignedOut),
         Access::Needs(permission) if !visit.may(permission) => return Err(Failure::Forbidden),
         Access::Public | Access::Session | Access::Needs(_) => {}
     }
-    Ok(Visitor::new(asked.clone(), visit))
+    Ok(Visitor::new(browser.clone(), visit))
 }
 
 async fn admit_form(
-    asked: &Asked,
+    browser: &BrowserRequest,
     access: Access,
     request: Request,
 ) -> Result<(Visitor, Form), Failure> {
-    let visitor = admit(asked, access).await?;
-    let form = read_form(asked, request).await?;
+    let visitor = admit(browser, access).await?;
+    let form = read_form(browser, request).await?;
     if !visitor.is_token(&form) {
         return Err(Failure::Forged);
     }
@@ -253,11 +257,11 @@ async fn admit_form(
 }
 
 /// Reads a form of a page of this service.
-async fn read_form(asked: &Asked, request: Request) -> Result<Form, Failure> {
-    if !asked.is_own() {
+async fn read_form(browser: &BrowserRequest, request: Request) -> Result<Form, Failure> {
+    if !browser.is_own() {
         return Err(Failure::Forged);
     }
     let (parts, body) = request.into_parts();
-    let time = asked.console.settings.load().body.time;
+    let time = browser.console.settings.load().body.time;
     Form::read(&parts.headers, body, time).await
 }

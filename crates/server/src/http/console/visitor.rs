@@ -1,6 +1,6 @@
 //! A request of a user who is signed in and has the permission of the page.
 
-use super::asked::Asked;
+use super::browser_request::BrowserRequest;
 use super::cookies::Cookie;
 use super::failure::Failure;
 use super::form::Form;
@@ -23,37 +23,37 @@ const MAX_NOTICE_CHARACTERS: usize = 300;
 /// A request of a user who is signed in. It dereferences to the request: `visitor.param("id")`.
 #[derive(Clone)]
 pub(crate) struct Visitor {
-    asked: Asked,
+    browser: BrowserRequest,
     /// The session, its user and role.
     pub(crate) visit: Visit,
 }
 
 impl Deref for Visitor {
-    type Target = Asked;
+    type Target = BrowserRequest;
 
-    fn deref(&self) -> &Asked {
-        &self.asked
+    fn deref(&self) -> &BrowserRequest {
+        &self.browser
     }
 }
 
 impl Visitor {
-    pub(super) fn new(asked: Asked, visit: Visit) -> Self {
-        Self { asked, visit }
+    pub(super) fn new(browser: BrowserRequest, visit: Visit) -> Self {
+        Self { browser, visit }
     }
 
     /// Returns the engine.
     pub(crate) fn engine(&self) -> &Engine {
-        &self.asked.console.engine
+        &self.browser.console.engine
     }
 
     /// Returns all metrics of this node as Prometheus text.
     pub(crate) fn metrics(&self) -> String {
-        (self.asked.console.metrics)()
+        (self.browser.console.metrics)()
     }
 
     /// Returns the samples of the traffic of carriers.
     pub(crate) fn samples(&self) -> &Samples {
-        &self.asked.console.samples
+        &self.browser.console.samples
     }
 
     /// Returns the operations on sessions and the own profile.
@@ -61,7 +61,7 @@ impl Visitor {
         self.engine().sessions()
     }
 
-    /// Returns the operations of this user, whose name the audit has.
+    /// Returns the operations of this user. The audit names the user.
     pub(crate) fn operations(&self) -> Operations {
         self.sessions().operations(&self.visit)
     }
@@ -74,7 +74,7 @@ impl Visitor {
     /// Returns the environment whose data the pages show. An operator sees the live one.
     pub(crate) fn environment(&self) -> Environment {
         match self.visit.account {
-            Some(_) => self.asked.environment,
+            Some(_) => self.browser.environment,
             None => Environment::Live,
         }
     }
@@ -104,13 +104,13 @@ impl Visitor {
             role: visit.role,
             csrf_token: visit.secret.form_token(),
             notices: self
-                .asked
+                .browser
                 .notice()
                 .and_then(read_notice)
                 .into_iter()
                 .collect(),
             environment: self.environment(),
-            theme: self.asked.theme,
+            theme: self.browser.theme,
             now_ms: self.now_ms(),
         }
     }
@@ -126,23 +126,26 @@ impl Visitor {
         status: StatusCode,
         screen: &impl console::Template,
     ) -> Response {
-        let response = self.asked.page(status, console::html(screen));
-        match self.asked.notice() {
-            Some(_) => self.asked.with_cookie(response, Cookie::Notice, ""),
+        let response = self.browser.page(status, console::html(screen));
+        match self.browser.notice() {
+            Some(_) => self.browser.with_cookie(response, Cookie::Notice, ""),
             None => response,
         }
     }
 
     /// Leads to a page that shows that the change was made.
     pub(crate) fn done(&self, path: &str, text: &str) -> Response {
-        self.asked
-            .with_cookie(self.asked.to(path), Cookie::Notice, &notice("done", text))
+        self.browser.with_cookie(
+            self.browser.redirect(path),
+            Cookie::Notice,
+            &notice("done", text),
+        )
     }
 
     /// Leads to a page that shows why the change was refused.
     pub(crate) fn refused(&self, path: &str, text: &str) -> Response {
-        self.asked.with_cookie(
-            self.asked.to(path),
+        self.browser.with_cookie(
+            self.browser.redirect(path),
             Cookie::Notice,
             &notice("refused", text),
         )
@@ -168,13 +171,13 @@ impl Visitor {
 
     /// Adds the new secret of this session to an answer, after a change of the user's rights.
     pub(crate) fn with_session(&self, response: Response, secret: &Secret) -> Response {
-        self.asked
+        self.browser
             .with_cookie(response, Cookie::Session, secret.text())
     }
 
     /// Returns `true` if a form has the token of this session.
     pub(super) fn is_token(&self, form: &Form) -> bool {
-        self.visit.secret.is_form_token(self.asked.token(form))
+        self.visit.secret.is_form_token(self.browser.token(form))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The files that pages load. The path of a file has its hash, so browsers keep it.
 
-use super::super::asked::Asked;
+use super::super::browser_request::BrowserRequest;
 use super::super::failure::Failure;
 use super::super::page::Answered;
 use crate::http::respond::envelope::text;
@@ -8,9 +8,9 @@ use axum::http::{HeaderValue, header};
 use axum::response::IntoResponse;
 
 /// `GET /console/assets/{file}`.
-pub(super) async fn file(asked: Asked) -> Answered {
-    let asset = console::asset(asked.param("file")).ok_or(Failure::NotFound)?;
-    let gzip = asset.gzip.filter(|_| asked.takes_gzip());
+pub(super) async fn file(browser: BrowserRequest) -> Answered {
+    let asset = console::asset(browser.param("file")).ok_or(Failure::NotFound)?;
+    let gzip = asset.gzip.filter(|_| browser.takes_gzip());
     let content = gzip.unwrap_or(asset.content);
     let kind = HeaderValue::from_static(asset.content_type);
     let mut response = content.into_response();

@@ -1,6 +1,6 @@
 //! One-time links. A link is used by its button, because scanners of mail open every address.
 
-use super::super::asked::Asked;
+use super::super::browser_request::BrowserRequest;
 use super::super::failure::Failure;
 use super::super::form::Form;
 use super::super::page::Answered;
@@ -16,13 +16,13 @@ use domain::user::secret::Secret;
 use engine::{LinkFields, OpenLink};
 
 /// `GET /links/{secret}`.
-pub(super) async fn page(asked: Asked) -> Answered {
-    let (secret, link) = found(&asked).await?;
-    if is_for_another(&asked, &link).await? {
-        return Ok(asked.to(&format!("/sign-in?next=/links/{}", secret.text())));
+pub(super) async fn page(browser: BrowserRequest) -> Answered {
+    let (secret, link) = found(&browser).await?;
+    if is_for_another(&browser, &link).await? {
+        return Ok(browser.redirect(&format!("/sign-in?next=/links/{}", secret.text())));
     }
     Ok(form(
-        &asked,
+        &browser,
         &secret,
         &link,
         &Form::default(),
@@ -31,35 +31,45 @@ pub(super) async fn page(asked: Asked) -> Answered {
 }
 
 /// `POST /links/{secret}`.
-pub(super) async fn consume(asked: Asked, fields: Form) -> Answered {
-    let (secret, link) = found(&asked).await?;
+pub(super) async fn consume(browser: BrowserRequest, fields: Form) -> Answered {
+    let (secret, link) = found(&browser).await?;
     let given = LinkFields {
         email: fields.get("email").to_owned(),
         name: fields.get("name").to_owned(),
         password: fields.get("password").to_owned(),
     };
-    let visit = asked.visit().await?;
-    let sessions = asked.console.engine.sessions();
+    let visit = browser.visit().await?;
+    let sessions = browser.console.engine.sessions();
     let used = sessions
-        .use_link(&secret, given, visit.as_ref(), &asked.client)
+        .use_link(&secret, given, visit.as_ref(), &browser.client)
         .await;
     match used.map_err(Failure::from) {
-        Ok(None) => Ok(asked.to("/sign-in")),
+        Ok(None) => Ok(browser.redirect("/sign-in")),
         Ok(Some(begins)) => {
             let visit = sessions.visit(&begins).await?.ok_or(Failure::SignedOut)?;
-            Ok(begun(&asked, super::sign_in::home(visit.account), &begins))
+            Ok(begun(
+                &browser,
+                super::sign_in::home(visit.account),
+                &begins,
+            ))
         }
         Err(failure) => {
             let (status, text) = failure.shown()?;
-            Ok(form(&asked, &secret, &link, &fields, (status, Some(text))))
+            Ok(form(
+                &browser,
+                &secret,
+                &link,
+                &fields,
+                (status, Some(text)),
+            ))
         }
     }
 }
 
 /// Returns the link of the address, while it is open.
-async fn found(asked: &Asked) -> Result<(Secret, OpenLink), Failure> {
-    let secret = Secret::read(asked.param("secret")).ok_or(Failure::NotFound)?;
-    let link = asked.console.engine.sessions().open_link(&secret).await?;
+async fn found(browser: &BrowserRequest) -> Result<(Secret, OpenLink), Failure> {
+    let secret = Secret::read(browser.param("secret")).ok_or(Failure::NotFound)?;
+    let link = browser.console.engine.sessions().open_link(&secret).await?;
     let link = link.ok_or(Failure::NotFound)?;
     let ended = match link.state {
         LinkState::Open => return Ok((secret, link)),
@@ -70,16 +80,16 @@ async fn found(asked: &Asked) -> Result<(Secret, OpenLink), Failure> {
 }
 
 /// Returns `true` if the user of an invitation has a password, and is not the one who is signed in.
-async fn is_for_another(asked: &Asked, link: &OpenLink) -> Result<bool, Failure> {
+async fn is_for_another(browser: &BrowserRequest, link: &OpenLink) -> Result<bool, Failure> {
     if link.purpose != LinkPurpose::Invitation || link.needs_password {
         return Ok(false);
     }
-    let visit = asked.visit().await?;
+    let visit = browser.visit().await?;
     Ok(visit.is_none_or(|visit| visit.email != link.email))
 }
 
 fn form(
-    asked: &Asked,
+    browser: &BrowserRequest,
     secret: &Secret,
     link: &OpenLink,
     fields: &Form,
@@ -105,11 +115,11 @@ fn form(
         text,
         notices: error.map(Notice::refused).into_iter().collect(),
         fields: shown,
-        csrf_token: asked.form_token(),
-        theme: asked.theme,
+        csrf_token: browser.form_token(),
+        theme: browser.theme,
         ..PlainForm::new(title, &href, action)
     };
-    asked.page(status, console::html(&screen))
+    browser.page(status, console::html(&screen))
 }
 
 /// Returns title, purpose and name of the button.

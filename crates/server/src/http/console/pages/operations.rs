@@ -18,13 +18,13 @@ const DAY_MS: i64 = 86_400_000;
 
 /// `GET /operator`.
 pub(super) async fn to_page(visitor: Visitor) -> Answered {
-    Ok(visitor.to("/operator/"))
+    Ok(visitor.redirect("/operator/"))
 }
 
 /// `GET /operator/`. It leads to the first steps while the installation has no account.
 pub(super) async fn page(visitor: Visitor) -> Answered {
     if first_steps::are_due(&visitor).await? {
-        return Ok(visitor.to(first_steps::PATH));
+        return Ok(visitor.redirect(first_steps::PATH));
     }
     let (installation, now_ms) = (visitor.engine().installation(), visitor.now_ms());
     let since_ms = now_ms - DAY_MS;

@@ -10,7 +10,7 @@ use console::screens::{Measure, Overview, Period};
 
 /// `GET /console`.
 pub(super) async fn to_customer(visitor: Visitor) -> Answered {
-    Ok(visitor.to("/console/"))
+    Ok(visitor.redirect("/console/"))
 }
 
 /// `GET /console/`. The field `part` asks for the numbers alone, which replace those of an open page.

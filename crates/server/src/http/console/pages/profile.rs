@@ -125,7 +125,7 @@ pub(super) async fn switch(visitor: Visitor, fields: Form) -> Answered {
         id => Some(id.parse().map_err(|_| Failure::NotFound)?),
     };
     let secret = visitor.sessions().switch(&visitor.visit, account).await?;
-    Ok(visitor.with_session(visitor.to(home(account)), &secret))
+    Ok(visitor.with_session(visitor.redirect(home(account)), &secret))
 }
 
 /// `POST /console/profile/password`.
@@ -166,13 +166,13 @@ pub(super) async fn environment(visitor: Visitor, fields: Form) -> Answered {
         "sandbox" => "sandbox",
         _ => "",
     };
-    let response = visitor.to("/console/");
+    let response = visitor.redirect("/console/");
     Ok(visitor.with_cookie(response, Cookie::Environment, chosen))
 }
 
 /// `POST /console/theme`.
 pub(super) async fn theme(visitor: Visitor, fields: Form) -> Answered {
     let theme = Theme::parse(fields.get("theme"));
-    let response = visitor.to(&visitor.came_from());
+    let response = visitor.redirect(&visitor.came_from());
     Ok(visitor.with_cookie(response, Cookie::Theme, theme.as_str()))
 }

@@ -21,7 +21,7 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
 async fn form(visitor: &Visitor, status: StatusCode, error: Option<String>) -> Answered {
     let factor = visitor.sessions().second_factor(&visitor.visit).await?;
     let SecondFactor::Off { secret, address } = factor else {
-        return Ok(visitor.to(PROFILE));
+        return Ok(visitor.redirect(PROFILE));
     };
     let code = Field::text("code", "Code")
         .inputmode("numeric")

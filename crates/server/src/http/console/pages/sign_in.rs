@@ -1,6 +1,6 @@
 //! Sign-in by password and code, and sign-out.
 
-use super::super::asked::Asked;
+use super::super::browser_request::BrowserRequest;
 use super::super::cookies::Cookie;
 use super::super::failure::Failure;
 use super::super::form::Form;
@@ -23,27 +23,27 @@ pub(super) fn home(account: Option<AccountId>) -> &'static str {
 }
 
 /// `GET /sign-in`.
-pub(super) async fn page(asked: Asked) -> Answered {
-    match asked.visit().await? {
-        Some(visit) => Ok(asked.to(&after(&visit, asked.query()))),
-        None => Ok(form(&asked, asked.query(), StatusCode::OK, None)),
+pub(super) async fn page(browser: BrowserRequest) -> Answered {
+    match browser.visit().await? {
+        Some(visit) => Ok(browser.redirect(&after(&visit, browser.query()))),
+        None => Ok(form(&browser, browser.query(), StatusCode::OK, None)),
     }
 }
 
 /// `POST /sign-in`.
-pub(super) async fn by_password(asked: Asked, fields: Form) -> Answered {
-    let sessions = asked.console.engine.sessions();
+pub(super) async fn by_password(browser: BrowserRequest, fields: Form) -> Answered {
+    let sessions = browser.console.engine.sessions();
     let (email, password) = (fields.get("email"), fields.get("password").to_owned());
-    let signed_in = sessions.sign_in(email, password, &asked.client).await;
+    let signed_in = sessions.sign_in(email, password, &browser.client).await;
     let signed_in = match signed_in.map_err(Failure::from) {
         Ok(signed_in) => signed_in,
         Err(failure) => {
             let (status, text) = failure.shown()?;
-            return Ok(form(&asked, &fields, status, Some(text)));
+            return Ok(form(&browser, &fields, status, Some(text)));
         }
     };
     // A session that the browser had before ends: nobody can have prepared the new one.
-    if let Some(old) = asked.session() {
+    if let Some(old) = browser.session() {
         sessions.sign_out(&old).await?;
     }
     let path = if signed_in.needs_code {
@@ -54,21 +54,21 @@ pub(super) async fn by_password(asked: Asked, fields: Form) -> Answered {
             .ok_or(Failure::SignedOut)
             .map(|visit| after(&visit, &fields))?
     };
-    Ok(begun(&asked, &path, &signed_in.secret))
+    Ok(begun(&browser, &path, &signed_in.secret))
 }
 
 /// `GET /sign-in/code`.
-pub(super) async fn code_page(asked: Asked) -> Answered {
-    match asked.visit().await? {
-        Some(visit) if visit.is_signed_in => Ok(asked.to(&after(&visit, asked.query()))),
+pub(super) async fn code_page(browser: BrowserRequest) -> Answered {
+    match browser.visit().await? {
+        Some(visit) if visit.is_signed_in => Ok(browser.redirect(&after(&visit, browser.query()))),
         Some(visit) => Ok(code_form(
-            &asked,
+            &browser,
             &visit,
-            asked.query(),
+            browser.query(),
             StatusCode::OK,
             None,
         )),
-        None => Ok(asked.to("/sign-in")),
+        None => Ok(browser.redirect("/sign-in")),
     }
 }
 
@@ -97,12 +97,12 @@ pub(super) async fn by_code(visitor: Visitor, fields: Form) -> Answered {
 /// `POST /sign-out`.
 pub(super) async fn sign_out(visitor: Visitor, _fields: Form) -> Answered {
     visitor.sessions().sign_out(&visitor.visit.secret).await?;
-    Ok(visitor.with_cookie(visitor.to("/sign-in"), Cookie::Session, ""))
+    Ok(visitor.with_cookie(visitor.redirect("/sign-in"), Cookie::Session, ""))
 }
 
 /// Leads to a page with a session that has just begun.
-pub(super) fn begun(asked: &Asked, path: &str, secret: &Secret) -> Response {
-    asked.with_cookie(asked.to(path), Cookie::Session, secret.text())
+pub(super) fn begun(browser: &BrowserRequest, path: &str, secret: &Secret) -> Response {
+    browser.with_cookie(browser.redirect(path), Cookie::Session, secret.text())
 }
 
 /// Returns the page that was asked for before the sign-in, if it is one of ours.
@@ -129,19 +129,24 @@ fn hidden(fields: &Form) -> Vec<(String, String)> {
     next.into_iter().collect()
 }
 
-fn form(asked: &Asked, fields: &Form, status: StatusCode, error: Option<String>) -> Response {
+fn form(
+    browser: &BrowserRequest,
+    fields: &Form,
+    status: StatusCode,
+    error: Option<String>,
+) -> Response {
     let screen = PlainForm {
         notices: error.map(Notice::refused).into_iter().collect(),
         hidden: hidden(fields),
-        csrf_token: asked.form_token(),
-        theme: asked.theme,
+        csrf_token: browser.form_token(),
+        theme: browser.theme,
         ..PlainForm::sign_in(fields.get("email"))
     };
-    asked.page(status, console::html(&screen))
+    browser.page(status, console::html(&screen))
 }
 
 fn code_form(
-    asked: &Asked,
+    browser: &BrowserRequest,
     visit: &Visit,
     fields: &Form,
     status: StatusCode,
@@ -152,10 +157,10 @@ fn code_form(
         notices: error.map(Notice::refused).into_iter().collect(),
         hidden: hidden(fields),
         csrf_token: visit.secret.form_token(),
-        theme: asked.theme,
+        theme: browser.theme,
         ..PlainForm::second_factor()
     };
-    asked.page(status, console::html(&screen))
+    browser.page(status, console::html(&screen))
 }
 
 #[cfg(test)]

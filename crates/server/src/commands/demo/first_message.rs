@@ -1,4 +1,4 @@
-//! The life of the message that the demo sends: from its acceptance over the API to the callback.
+//! The first message of the demo, from its acceptance over the API to its callback.
 
 use super::callbacks::ShownCallback;
 use crate::format::lagos_time;
@@ -46,7 +46,7 @@ pub(super) struct Caller<'a> {
 
 /// Sends a message and follows it until its callback arrives. If the message is refused, or has no
 /// outcome in time, the last step names the reason.
-pub(super) async fn follow(
+pub(super) async fn send_and_follow(
     caller: &Caller<'_>,
     smsc: &Smsc,
     callback_url: SocketAddr,
@@ -66,7 +66,7 @@ pub(super) async fn follow(
     });
     let lived = timeout(
         LIFE_TIMEOUT,
-        live(caller, smsc, &message, outcomes, &mut steps),
+        until_callback(caller, smsc, &message, outcomes, &mut steps),
     )
     .await;
     match lived {
@@ -89,7 +89,7 @@ impl Steps {
     }
 }
 
-async fn live(
+async fn until_callback(
     caller: &Caller<'_>,
     smsc: &Smsc,
     message: &Value,

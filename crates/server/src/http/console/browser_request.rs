@@ -1,15 +1,17 @@
 //! A request of a browser, before its user is known.
 
 use super::cookies::Cookie;
+use super::failure::Failure;
 use super::form::Form;
 use super::origin;
 use super::state::Console;
 use crate::http::extract::client;
+use crate::http::respond::request_id;
 use axum::http::request::Parts;
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
 use axum::response::{Html, IntoResponse, Response};
-use console::Theme;
+use console::{Theme, screens};
 use domain::Environment;
 use domain::user::secret::Secret;
 use engine::{Client, Visit};
@@ -25,9 +27,9 @@ const PARTIAL_HEADER: &str = "hx-request";
 
 /// A request of a browser.
 #[derive(Clone)]
-pub(crate) struct Asked {
+pub(crate) struct BrowserRequest {
     pub(crate) console: Arc<Console>,
-    /// The client, whose address the log of sessions has.
+    /// The client. The log of sessions shows its address.
     pub(crate) client: Client,
     /// The colours that the user chose.
     pub(crate) theme: Theme,
@@ -44,7 +46,7 @@ pub(crate) struct Asked {
     has_form_secret: bool,
 }
 
-impl Asked {
+impl BrowserRequest {
     pub(super) fn new(console: Arc<Console>, params: Vec<(String, String)>, parts: &Parts) -> Self {
         let headers = parts.headers.clone();
         let cookie = |cookie: Cookie| cookie.read(&headers, console.is_https);
@@ -193,8 +195,27 @@ impl Asked {
         self.with_cookie(response, Cookie::Form, self.form_secret.text())
     }
 
+    /// Returns the answer to this request if it failed: a page, or a part of one for a script.
+    pub(super) fn failed(&self, failure: &Failure) -> Response {
+        let status = failure.status();
+        if matches!(failure, Failure::SignedOut) && !self.is_partial {
+            return self.to_sign_in();
+        }
+        let (id, home, theme) = (request_id::current(), self.home(), self.theme);
+        let mut page = screens::Failure::of_status(status.as_u16(), &id, home, theme);
+        if let Some((title, text)) = failure.text() {
+            (page.title, page.text) = (title.to_owned(), text);
+        }
+        let mut response = (status, Html(console::html(&page))).into_response();
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            let headers = response.headers_mut();
+            headers.insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        }
+        response
+    }
+
     /// Returns the answer that leads to another page.
-    pub(crate) fn to(&self, path: &str) -> Response {
+    pub(crate) fn redirect(&self, path: &str) -> Response {
         let location = HeaderValue::try_from(path);
         let location = location.unwrap_or_else(|_| HeaderValue::from_static(self.home()));
         (StatusCode::SEE_OTHER, [(header::LOCATION, location)]).into_response()
@@ -206,7 +227,7 @@ impl Asked {
         let next: String =
             percent_encoding::utf8_percent_encode(path, percent_encoding::NON_ALPHANUMERIC)
                 .to_string();
-        let response = self.to(&format!("/sign-in?next={next}"));
+        let response = self.redirect(&format!("/sign-in?next={next}"));
         self.with_cookie(response, Cookie::Session, "")
     }
 

@@ -1,5 +1,5 @@
-//! Limits from the configuration, as recorded in the audit. Only an operator changes them, but a
-//! change takes effect at the next start.
+//! The entry of the audit that records the limits of the configuration. An operator changes them in
+//! the file, so a start records them if they differ from the last entry.
 
 use crate::operators::audit::{self, By, Entry};
 use database::{Change, Db, Error, Result, Tx, query};
@@ -51,16 +51,16 @@ async fn configured(tx: &mut Tx) -> Result<Value> {
         .map_err(|_| Error::Unreadable("limits in the audit".to_owned()))
 }
 
-/// The settings that all nodes share.
+/// The record of the limits of the configuration.
 #[derive(Clone, Copy)]
-pub struct Settings<'s> {
+pub struct AuditedLimits<'s> {
     pub(crate) db: &'s Db,
 }
 
-impl Settings<'_> {
-    /// Records in the audit the limits that a node uses, as an object, unless they equal the last
-    /// entry. It then returns `false`. Nodes that start at the same moment may each add an entry.
-    pub async fn configure_limits(self, limits: Value, by: By) -> Result<bool> {
+impl AuditedLimits<'_> {
+    /// Adds an entry with the limits that a node uses, as an object. Returns `false` if the last
+    /// entry has the same limits already. Nodes that start at the same moment may each add an entry.
+    pub async fn record(self, limits: Value, by: By) -> Result<bool> {
         self.db.change(Configure { limits, by }).await
     }
 }
