@@ -114,7 +114,12 @@ const OPERATOR: [(&str, &[Section]); 4] = [
     ("", &[Section::Operations]),
     (
         "Traffic",
-        &[Section::Carriers, Section::Doubts, Section::DeadCallbacks],
+        &[
+            Section::AllMessages,
+            Section::Carriers,
+            Section::Doubts,
+            Section::DeadCallbacks,
+        ],
     ),
     (
         "Customers",

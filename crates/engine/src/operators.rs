@@ -38,7 +38,7 @@ pub use requests::Requests;
 pub use senders::Senders;
 pub use store::{
     AuditEntry, CallbackSecret, ControlledCarrier, DeadOrigin, Invitation, Member, Membership,
-    PausedBlock, RegisteredSender, TokenInfo, User, Verification as Checked,
+    PausedBlock, RegisteredSender, TokenInfo, User, Verification as Checked, VerifyProgress,
 };
 pub use tokens::Tokens;
 pub use users::{LinkText, Users};

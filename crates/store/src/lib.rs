@@ -76,7 +76,7 @@ pub use upkeep::Upkeep;
 pub use upkeep::backup::{BackupError, restore};
 pub use upkeep::retention::{CarrierIdKey, DeadKey, Removed, Retention, TextCursor};
 pub use upkeep::sweep::{Expiry, Sweep};
-pub use upkeep::verify::Verification;
+pub use upkeep::verify::{Verification, VerifyProgress};
 pub use uploads::{Upload, UploadId, Uploads};
 pub use users::Users;
 pub use users::change::Edit;

@@ -14,7 +14,7 @@ use backup::BackupError;
 use database::{Db, Result};
 use std::path::Path;
 use std::sync::Arc;
-use verify::Verification;
+use verify::{Verification, VerifyProgress};
 
 /// The upkeep of a database as a whole.
 #[derive(Clone, Copy)]
@@ -27,7 +27,12 @@ impl Upkeep<'_> {
     /// Checks all invariants. It reads all messages, which takes long on a large database. It sees
     /// the database as of one moment, whatever changes meanwhile.
     pub async fn verify(self) -> Result<Verification> {
-        verify::verify(self.db).await
+        self.verify_with(&VerifyProgress::default()).await
+    }
+
+    /// Checks all invariants as [`Self::verify`] does, and counts the completed checks.
+    pub async fn verify_with(self, progress: &VerifyProgress) -> Result<Verification> {
+        verify::verify(self.db, progress).await
     }
 
     /// Writes an embedded database into a new file, as of one moment, while it is in use. Returns

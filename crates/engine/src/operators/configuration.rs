@@ -2,7 +2,7 @@
 
 use super::actor::Actor;
 use super::error::Result;
-use store::{Store, Verification as Checked};
+use store::{Store, Verification as Checked, VerifyProgress};
 
 /// The installation: reload, verify.
 pub struct Configuration {
@@ -20,5 +20,10 @@ impl Configuration {
     /// Recomputes every balance from the ledger, and checks the invariants of the database.
     pub async fn verify(self) -> Result<Checked> {
         Ok(self.store.upkeep().verify().await?)
+    }
+
+    /// Verifies as [`Self::verify`] does, and counts the completed checks.
+    pub async fn verify_with(self, progress: &VerifyProgress) -> Result<Checked> {
+        Ok(self.store.upkeep().verify_with(progress).await?)
     }
 }

@@ -15,6 +15,7 @@ mod pages;
 mod spool;
 mod state;
 mod traffic;
+mod verifying;
 mod visitor;
 
 pub use page::Access;

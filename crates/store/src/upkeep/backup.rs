@@ -9,7 +9,7 @@ mod partial;
 pub use error::BackupError;
 
 use crate::schema::SCHEMA;
-use crate::upkeep::verify::{Verification, check};
+use crate::upkeep::verify::{Verification, VerifyProgress, check};
 use database::{Db, FILE, copy, lock_opening, prepare_directory};
 use partial::Partial;
 use std::path::Path;
@@ -57,7 +57,7 @@ pub async fn restore(
 
 /// Verifies a copy.
 async fn sound(file: &Path) -> std::result::Result<Verification, BackupError> {
-    let verification = check(&mut copy::read_copy(file)?).await?;
+    let verification = check(&mut copy::read_copy(file)?, &VerifyProgress::default()).await?;
     match verification.violations.first() {
         None => Ok(verification),
         Some(first) => Err(BackupError::Unsound {

@@ -2,6 +2,8 @@
 
 use super::verify_changes;
 use database::{Db, Error, FromRow, Result, Row, Tx, query};
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The counts of checked rows, and the violations.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -16,6 +18,20 @@ pub struct Verification {
     pub deliveries: i64,
     /// One sentence for each violation, with a limit for each kind.
     pub violations: Vec<String>,
+}
+
+/// The progress of a verification, which another task may read.
+#[derive(Debug, Default)]
+pub struct VerifyProgress {
+    done: AtomicUsize,
+    all: AtomicUsize,
+}
+
+impl VerifyProgress {
+    /// Returns the number of completed checks, and of all. Before the first, all is 0.
+    pub fn read(&self) -> (usize, usize) {
+        (self.done.load(Relaxed), self.all.load(Relaxed))
+    }
 }
 
 /// A query that returns no row if all is well. The text describes a row, with its first column as
@@ -268,10 +284,10 @@ fn unguarded(tx: &Tx) -> &'static str {
 
 /// Checks all invariants. It reads all messages, which takes long on a large database. It sees
 /// the database as of one moment, whatever changes meanwhile.
-pub(crate) async fn verify(db: &Db) -> Result<Verification> {
+pub(crate) async fn verify(db: &Db, progress: &VerifyProgress) -> Result<Verification> {
     let mut tx = db.read().await?;
     tx.begin_snapshot().await?;
-    let verification = check(&mut tx).await;
+    let verification = check(&mut tx, progress).await;
     tx.end_snapshot().await?;
     verification
 }
@@ -292,7 +308,7 @@ impl FromRow for Subject {
 }
 
 /// Checks all rows that a connection reads.
-pub(crate) async fn check(tx: &mut Tx) -> Result<Verification> {
+pub(crate) async fn check(tx: &mut Tx, progress: &VerifyProgress) -> Result<Verification> {
     let mut verification = Verification::default();
     for (count, sql) in [
         (&mut verification.wallets, "select count(*) from wallets"),
@@ -310,6 +326,9 @@ pub(crate) async fn check(tx: &mut Tx) -> Result<Verification> {
         sql: unguarded(tx),
     };
     let changes = verify_changes::CHECKS.map(|(sentence, sql)| Check { sentence, sql });
+    progress
+        .all
+        .store(CHECKS.len() + changes.len() + 1, Relaxed);
     for check in CHECKS.iter().chain(&changes).chain([&unguarded]) {
         let found: Vec<Subject> = tx.fetch_all(query(check.sql)).await?;
         verification.violations.extend(
@@ -317,6 +336,7 @@ pub(crate) async fn check(tx: &mut Tx) -> Result<Verification> {
                 .iter()
                 .map(|Subject(subject)| check.sentence.replace("{}", subject)),
         );
+        progress.done.fetch_add(1, Relaxed);
     }
     Ok(verification)
 }

@@ -23,7 +23,8 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
         ),
         ("form", html(&form())),
         ("audit", html(&audit())),
-        ("verify", html(&verify())),
+        ("verify", html(&verify(&VERIFIED))),
+        ("verify-running", html(&verify(&RUNNING))),
         ("carriers", html(&carriers())),
         ("carrier", html(&carrier())),
         ("details", html(&details())),
@@ -211,22 +212,36 @@ fn carrier() -> Details {
     }
 }
 
-fn verify() -> Listing {
+fn verify(rows: &[(&'static str, &'static str)]) -> Listing {
+    let row = |(name, result): &(&str, &str)| vec![Cell::text(*name), Cell::text(*result)];
     let table = Table {
-        label: "Findings".to_owned(),
-        columns: vec![Column::text("Finding")],
-        rows: Vec::new(),
+        label: "Verification".to_owned(),
+        columns: vec![Column::text("Checked"), Column::number("Result")],
+        rows: rows.iter().map(row).collect(),
         now_ms: NOW_MS,
     };
-    let empty = Empty::new("All is well", "No invariant is violated.");
+    let empty = Empty::new("Not verified yet", "Start a verification.");
     let mut listing = Listing::new(operator("Verify", Section::Verify), table, empty);
-    listing.actions = vec![("Verify again".to_owned(), "/operator/verify".to_owned())];
-    listing.figures = vec![
-        Figure::new("Wallets", "1,204"),
-        Figure::new("Ledger entries", "88,410,221"),
-    ];
+    listing.actions = vec![("Verify again".to_owned(), "/operator/verify/new".to_owned())];
+    listing.refresh = Some("/operator/verify".to_owned());
     listing
 }
+
+const RUNNING: [(&str, &str); 3] = [
+    ("Verification", "Running"),
+    ("Checks", "12 of 34"),
+    ("Duration", "31 s"),
+];
+
+const VERIFIED: [(&str, &str); 4] = [
+    ("Verification", "1 invariant is violated"),
+    ("Wallets", "1,204"),
+    ("Ledger entries", "88,410,221"),
+    (
+        "the wallet of account 1882399170363392 is not the sum of its ledger entries",
+        "Violated",
+    ),
+];
 
 fn operator(title: &str, section: Section) -> Shell {
     Shell {

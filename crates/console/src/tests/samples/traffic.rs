@@ -7,7 +7,8 @@ use crate::screens::{
     Message, MessageProgress, MessageRow, Messages, Recipient, RecipientRow, Request,
     TimelineEvent, Wallet, WalletRow,
 };
-use crate::{Section, html};
+use crate::{Section, Shell, html};
+use domain::user::role::Role;
 use domain::{DeliveryStatus, Money};
 
 const MINUTE_MS: i64 = 60_000;
@@ -15,6 +16,7 @@ const MINUTE_MS: i64 = 60_000;
 pub(super) fn all() -> Vec<(&'static str, String)> {
     vec![
         ("messages", html(&messages(rows()))),
+        ("all-messages", html(&all_messages())),
         ("messages-empty", html(&messages(Vec::new()))),
         ("messages-hostile", html(&messages(vec![hostile_row()]))),
         ("message", html(&message())),
@@ -49,6 +51,25 @@ fn messages(rows: Vec<MessageRow>) -> Messages {
         .action("Send messages", "/console/send"),
         href: "/console/messages".to_owned(),
         export: Some("/console/exports/recipients.csv".to_owned()),
+    }
+}
+
+fn all_messages() -> Messages {
+    let rows = rows().into_iter().map(|row| MessageRow {
+        account: Some("Kano Fresh Foods".to_owned()),
+        ..row
+    });
+    let all = messages(rows.collect());
+    let shell = Shell {
+        role: Role::Operator,
+        account_name: "Installation".to_owned(),
+        ..shell("Messages", Section::AllMessages)
+    };
+    Messages {
+        shell,
+        href: "/operator/messages".to_owned(),
+        export: None,
+        ..all
     }
 }
 

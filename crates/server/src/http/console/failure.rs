@@ -105,7 +105,8 @@ impl From<OperationError> for Failure {
     fn from(error: OperationError) -> Self {
         match error {
             OperationError::Store(error) => error.into(),
-            OperationError::NoAccount(_) => Self::NotFound,
+            OperationError::Query(_) => Self::Busy,
+            OperationError::NoAccount(_) | OperationError::NoMessage => Self::NotFound,
             other => Self::Refused(sentence(&other.to_string())),
         }
     }

@@ -4,6 +4,7 @@ mod account;
 mod account_changes;
 mod account_parts;
 mod accounts;
+mod all_messages;
 mod approvals;
 mod assets;
 mod attention;
@@ -53,6 +54,7 @@ pub(super) fn all() -> Vec<Page> {
     all.extend(developer());
     all.extend(operator());
     all.extend(customers());
+    all.extend(traffic());
     all.extend(books());
     all
 }
@@ -347,11 +349,25 @@ fn customers() -> Vec<Page> {
     ]
 }
 
+/// The messages of all accounts, for operators.
+fn traffic() -> Vec<Page> {
+    vec![
+        get("/operator/messages", Operate, all_messages::list),
+        get("/operator/messages/{id}", Operate, all_messages::message),
+        get(
+            "/operator/messages/{id}/{recipient}",
+            Operate,
+            all_messages::one,
+        ),
+    ]
+}
+
 /// The audit log and the check of the books, for operators.
 fn books() -> Vec<Page> {
     vec![
         get("/operator/audit", Operate, audit::page),
         get("/operator/verify", Operate, verify::page),
+        get("/operator/verify/new", Operate, verify::form),
         post("/operator/verify", Operate, verify::run),
     ]
 }

@@ -1,6 +1,7 @@
 //! The state that the pages share.
 
 use super::traffic::Samples;
+use super::verifying::Verifying;
 use crate::http::context::{Settings, State};
 use arc_swap::ArcSwap;
 use engine::Engine;
@@ -14,6 +15,8 @@ pub struct Console {
     pub metrics: Arc<dyn Fn() -> String + Send + Sync>,
     /// Samples of the traffic of carriers.
     pub(super) samples: Samples,
+    /// The verification of this node.
+    pub(super) verifying: Verifying,
     /// The settings that a reload replaces.
     pub settings: Arc<ArcSwap<Settings>>,
     /// The origin at which browsers reach the service, if the configuration names it.
@@ -29,6 +32,7 @@ impl Console {
             engine: state.engine.clone(),
             metrics: Arc::clone(&state.metrics),
             samples: Samples::default(),
+            verifying: Verifying::default(),
             settings: Arc::clone(&state.settings),
             public_origin,
             is_https,

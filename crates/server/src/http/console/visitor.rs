@@ -5,6 +5,7 @@ use super::cookies::Cookie;
 use super::failure::Failure;
 use super::form::Form;
 use super::traffic::Samples;
+use super::verifying::Verifying;
 use axum::http::StatusCode;
 use axum::response::Response;
 use console::parts::Tone;
@@ -54,6 +55,11 @@ impl Visitor {
     /// Returns the samples of the traffic of carriers.
     pub(crate) fn samples(&self) -> &Samples {
         &self.browser.console.samples
+    }
+
+    /// Returns the verification of this node.
+    pub(crate) fn verifying(&self) -> &Verifying {
+        &self.browser.console.verifying
     }
 
     /// Returns the operations on sessions and the own profile.

@@ -2,7 +2,7 @@
 
 use super::{leads_to, member};
 use crate::kit::http::Answer;
-use crate::kit::{MTN, Ogene, to, with};
+use crate::kit::{MTN, Ogene, to, until, with};
 use domain::user::role::Role;
 use serde_json::json;
 
@@ -170,7 +170,14 @@ async fn a_phrase_of_an_operator_refuses_texts() {
     let tested = operator.send(test, test, &asked).await;
     has(&tested, &["no prohibited phrase"]);
     let verified = operator.send("/operator/verify", "/operator/verify", &[]);
-    has(&verified.await, &["All is well"]);
+    leads_to(&verified.await, "/operator/verify");
+    until("the books are verified", async || {
+        let page = operator.get("/operator/verify").await;
+        has(&page, &["Verification", "hx-get=\"/operator/verify\""]);
+        page.text().contains("All is well").then_some(())
+    })
+    .await;
+    has(&operator.get("/operator/verify/new").await, &["Verify now"]);
     ogene.end().await;
 }
 

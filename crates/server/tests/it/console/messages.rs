@@ -181,3 +181,68 @@ async fn the_sandbox_is_shown_after_a_switch_and_alone() {
     assert_eq!(ogene.received(1).await.len(), 1, "no carrier has the other");
     ogene.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_finds_messages_of_all_accounts() {
+    let ogene = Ogene::start().await;
+    let id = ogene.sent_id(to(MTN, "Fish & chips")).await;
+    ogene.outcome(&id).await;
+    let (mut operator, _) = member(&ogene, None, Role::Operator).await;
+    let path = "/operator/messages";
+    let page = operator.get(path).await;
+    shows(
+        &page,
+        &[
+            "Fish &#38; chips",
+            &format!("{path}/{id}"),
+            SENDER,
+            "Account",
+        ],
+    );
+    let account = ogene.shop.id;
+    for (query, is_found) in [
+        (format!("recipient={MTN}"), true),
+        (format!("recipient={GLO}"), false),
+        (format!("account={account}&delivery_status=delivrd"), true),
+        (format!("account={account}&state=scheduled"), false),
+        ("environment=sandbox".to_owned(), false),
+        ("account=Ada".to_owned(), false),
+        ("recipient=12".to_owned(), false),
+    ] {
+        let page = operator.get(&format!("{path}?{query}")).await;
+        assert_eq!(page.status, 200, "{query}");
+        assert_eq!(page.text().contains("Fish &#38;"), is_found, "{query}");
+    }
+    let one = format!("{path}/{id}");
+    leads_to(
+        &operator.get(&format!("{path}?message_id={id}")).await,
+        &one,
+    );
+    let page = operator.get(&format!("{path}?message_id=7")).await;
+    shows(&page, &["There is no message with this ID"]);
+    let page = operator.get(&one).await;
+    shows(
+        &page,
+        &["Delivered", "Fish &#38; chips", MTN, &account.to_string()],
+    );
+    let page = operator.get(&format!("{one}/{MTN}")).await;
+    shows(&page, &["Submitted", "Carrier mtn accepted"]);
+    for unknown in ["7".to_owned(), format!("{id}/{GLO}")] {
+        let page = operator.get(&format!("{path}/{unknown}")).await;
+        assert_eq!(page.status, 404, "{unknown}");
+    }
+    // A customer finds a message of the own account alone.
+    let mut owner = owner(&ogene).await;
+    let search = format!("/console/messages?message_id={id}");
+    leads_to(
+        &owner.get(&search).await,
+        &format!("/console/messages/{id}"),
+    );
+    let other = ogene.customer("5.00").await;
+    let (mut rival, _) = member(&ogene, Some(other.id), Role::Owner).await;
+    shows(
+        &rival.get(&search).await,
+        &["There is no message with this ID"],
+    );
+    ogene.end().await;
+}

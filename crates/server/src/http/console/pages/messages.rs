@@ -1,5 +1,6 @@
 //! Messages: the list with its search, and a message with its recipients.
 
+use super::super::failure::Failure;
 use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
@@ -21,9 +22,19 @@ const ROWS: &str = "50";
 /// Most characters of a text in a row.
 const MAX_EXCERPT_CHARACTERS: usize = 120;
 
-/// `GET /console/messages`.
+/// `GET /console/messages`. A message ID leads to its message.
 pub(super) async fn list(visitor: Visitor) -> Answered {
     let query = visitor.query();
+    let mut unknown = None;
+    if let Some(id) = query.find("message_id").map(str::trim) {
+        match queries(&visitor)?.message(id).await.map_err(Failure::from) {
+            Ok(found) => return Ok(visitor.redirect(&format!("{PATH}/{}", found.id))),
+            Err(Failure::NotFound) => {
+                unknown = Some("There is no message with this ID.".to_owned());
+            }
+            Err(failure) => unknown = Some(failure.shown()?.1),
+        }
+    }
     let page = PageFields {
         limit: Some(ROWS),
         cursor: query.find("cursor"),
@@ -47,7 +58,7 @@ pub(super) async fn list(visitor: Visitor) -> Answered {
         shell: visitor.shell("Messages", Section::Messages),
         filters: filters(query),
         is_filtered,
-        error,
+        error: unknown.or(error),
         pager: pager(PATH, query, &FILTERS, &found, "message"),
         rows: found.items.iter().map(row).collect(),
         empty,
@@ -73,7 +84,7 @@ const FILTERS: [&str; 8] = [
     "until",
 ];
 
-fn filter(query: &Form) -> FilterFields {
+pub(super) fn filter(query: &Form) -> FilterFields {
     let field = |name: &str| query.find(name).map(str::to_owned);
     // A browser writes `2026-11-29T16:06`, and the interface reads seconds.
     let moment = |name: &str| field(name).map(|text| moment(&text));
@@ -90,7 +101,7 @@ fn filter(query: &Form) -> FilterFields {
     }
 }
 
-fn filters(query: &Form) -> Vec<Field> {
+pub(super) fn filters(query: &Form) -> Vec<Field> {
     let choice = |value: &str, text: &str| Choice {
         value: value.to_owned(),
         text: text.to_owned(),
@@ -102,11 +113,22 @@ fn filters(query: &Form) -> Vec<Field> {
             .map(|one| choice(one.as_str(), state(*one).1)),
     );
     let text = |name: &str, label: &str| optional(Field::text(name, label), query);
+    let mut statuses = vec![choice("", "Any")];
+    statuses.extend(
+        StatusFilter::ALL
+            .iter()
+            .map(|one| choice(one.as_str(), &status_word(*one))),
+    );
     vec![
+        text("message_id", "Message ID"),
         text("recipient", "Number").inputmode("tel"),
         text("sender", "Sender ID"),
         text("customer_reference", "Reference"),
         optional(Field::new(Kind::Select(states), "state", "State"), query),
+        optional(
+            Field::new(Kind::Select(statuses), "delivery_status", "Recipient"),
+            query,
+        ),
         optional(
             Field::new(Kind::Input("datetime-local"), "since", "From"),
             query,
@@ -118,7 +140,7 @@ fn filters(query: &Form) -> Vec<Field> {
     ]
 }
 
-fn row(message: &Message) -> MessageRow {
+pub(super) fn row(message: &Message) -> MessageRow {
     MessageRow {
         href: format!("{PATH}/{}", message.id),
         at_ms: message.created_at_ms,
@@ -199,7 +221,7 @@ pub(super) async fn message(visitor: Visitor) -> Answered {
     Ok(visitor.answer(&screen))
 }
 
-fn progress(message: &Message) -> MessageProgress {
+pub(super) fn progress(message: &Message) -> MessageProgress {
     let share = |part| percent(part, message.recipients);
     let mut cost = Figure::new("Cost", naira(message.cost));
     if !message.refunded.is_zero() {
@@ -224,7 +246,7 @@ fn progress(message: &Message) -> MessageProgress {
     }
 }
 
-fn facts(message: &Message) -> Vec<(String, String)> {
+pub(super) fn facts(message: &Message) -> Vec<(String, String)> {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let mut facts = vec![
         fact("Message ID", message.id.to_string()),
@@ -248,11 +270,10 @@ fn facts(message: &Message) -> Vec<(String, String)> {
 }
 
 fn status_tabs(path: &str, chosen: &str) -> Tabs {
-    let name = |status: &StatusFilter| match status {
-        StatusFilter::Pending => "Pending".to_owned(),
-        other => recipient_badge(other.as_str()).text,
-    };
-    let names: Vec<String> = StatusFilter::ALL.iter().map(name).collect();
+    let names: Vec<String> = StatusFilter::ALL
+        .iter()
+        .map(|one| status_word(*one))
+        .collect();
     let links: Vec<String> = StatusFilter::ALL
         .iter()
         .map(|status| format!("{path}?status={}", status.as_str().replace(' ', "+")))
@@ -269,6 +290,13 @@ fn status_tabs(path: &str, chosen: &str) -> Tabs {
         .position(|status| status.as_str() == chosen);
     let current = current.map_or("All", |at| names[at].as_str());
     Tabs::new("Status", current, &tabs)
+}
+
+fn status_word(status: StatusFilter) -> String {
+    match status {
+        StatusFilter::Pending => "Pending".to_owned(),
+        other => recipient_badge(other.as_str()).text,
+    }
 }
 
 fn recipient_row(path: &str, one: &RecipientState) -> RecipientRow {

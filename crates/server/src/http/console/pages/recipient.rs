@@ -5,11 +5,11 @@ use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::shared::{queries, recipient_badge};
 use crate::explanation::explanation;
-use console::Section;
 use console::figures::{naira, time};
 use console::parts::Tone;
 use console::screens::{self, TimelineEvent};
-use engine::{Event, EventKind, RecipientState};
+use console::{Section, Shell};
+use engine::{Event, EventKind, Message, RecipientState, Timeline};
 
 /// `GET /console/messages/{id}/{recipient}`.
 pub(super) async fn page(visitor: Visitor) -> Answered {
@@ -17,17 +17,28 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
     let queries = queries(&visitor)?;
     let message = queries.message(id).await?;
     let found = queries.recipient(id, number).await?;
+    let shell = visitor.shell(&found.recipient.recipient.to_string(), Section::Messages);
+    let back = format!("/console/messages/{id}");
+    Ok(visitor.answer(&screen(shell, back, &message, &found)))
+}
+
+/// Returns the screen of a recipient of a message.
+pub(super) fn screen(
+    shell: Shell,
+    back: String,
+    message: &Message,
+    found: &Timeline,
+) -> screens::Recipient {
     let one = &found.recipient;
-    let screen = screens::Recipient {
-        shell: visitor.shell(&one.recipient.to_string(), Section::Messages),
-        back: format!("/console/messages/{id}"),
+    screens::Recipient {
+        shell,
+        back,
         status: recipient_badge(one.delivery_status),
-        explanation: sentence(&explanation(&message, &found)),
+        explanation: sentence(&explanation(message, found)),
         facts: facts(one),
         text: one.body.clone(),
         events: found.events.iter().map(event).collect(),
-    };
-    Ok(visitor.answer(&screen))
+    }
 }
 
 fn facts(one: &RecipientState) -> Vec<(String, String)> {

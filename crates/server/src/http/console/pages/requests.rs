@@ -3,25 +3,21 @@
 use super::super::failure::Failure;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
-use super::shared::address;
+use super::lists::request;
+use super::shared::pager;
 use console::Section;
-use console::figures::{counted, duration, time};
-use console::parts::{Badge, Cell, Column, Empty, Pager, Table, Tone};
+use console::figures::{duration, time};
+use console::parts::{Badge, Cell, Column, Empty, Table, Tone};
 use console::screens::{Listing, Request};
-use domain::search::Cursor;
 use engine::RefusedRequest;
-use engine::operators::PageRequest;
 
 const PATH: &str = "/console/requests";
-/// Rows of a page.
-const ROWS: u32 = 50;
 
 /// `GET /console/requests`.
 pub(super) async fn list(visitor: Visitor) -> Answered {
     let query = visitor.query();
-    let page = PageRequest::new(ROWS, query.find("cursor").map(Cursor::new));
     let log = visitor.operations().requests();
-    let found = log.list(visitor.account()?, &page).await?;
+    let found = log.list(visitor.account()?, &request(&visitor)).await?;
     let columns = vec![
         Column::text("Request"),
         Column::text("Reason"),
@@ -40,16 +36,10 @@ pub(super) async fn list(visitor: Visitor) -> Answered {
     );
     let lead = "Requests of the API that were refused, at most 20 a minute. An accepted send is \
                 under Messages.";
-    let next = found.next.as_ref();
-    let pager = Pager {
-        first: query.find("cursor").map(|_| PATH.to_owned()),
-        next: next.map(|next| address(PATH, query, &[], Some(next.as_str()))),
-        note: counted(found.items.len() as u64, "request"),
-    };
     let shell = visitor.shell("Request log", Section::Requests);
     let screen = Listing {
         lead: lead.to_owned(),
-        pager,
+        pager: pager(PATH, query, &[], &found, "request"),
         ..Listing::new(shell, table, empty)
     };
     Ok(visitor.answer(&screen))
