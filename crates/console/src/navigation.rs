@@ -100,6 +100,7 @@ const CUSTOMER: [(&str, &[Section]); 4] = [
             Section::Send,
             Section::Messages,
             Section::Inbox,
+            Section::Contacts,
             Section::SenderIds,
         ],
     ),

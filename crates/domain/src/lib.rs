@@ -9,6 +9,7 @@ pub mod callback_url;
 pub mod carrier_control;
 pub mod client_address;
 mod connection_share;
+pub mod contacts;
 pub mod csv_cells;
 mod daily_limit;
 mod delivery;

@@ -32,6 +32,7 @@ use crate::admit::keys::KeysInUse;
 use crate::admit::rate::Rates;
 use crate::background::{controls, sweeps};
 use crate::cluster::{self, takeover};
+use crate::contacts::Contacts;
 use crate::context::Context;
 use crate::context::carrier::Carrier;
 use crate::context::clock_step::ClockFollower;
@@ -268,6 +269,11 @@ impl Engine {
     /// Returns the prohibited phrases of the configuration. The database has further ones.
     pub fn configured_phrases(&self) -> domain::Prohibited {
         self.stages.guards.configured_phrases()
+    }
+
+    /// Returns the groups of contacts of an account, for the console.
+    pub fn contacts(&self, account: AccountId) -> Contacts {
+        Contacts::new(Arc::clone(&self.stages.context), account)
     }
 
     /// Returns the sends of an account to its uploads, for the console.

@@ -21,6 +21,7 @@ mod admit;
 mod background;
 mod changes;
 mod cluster;
+mod contacts;
 mod context;
 mod dispatch;
 mod engine;
@@ -35,6 +36,7 @@ mod uploads;
 
 pub use accept::{Answered, Keyed, PersonalisedSent, Sent, WriteBody};
 pub use admit::callers::Caller;
+pub use contacts::{Added, Contacts, ContactsError};
 pub use context::clock::Clock;
 pub use context::network::{Network, NetworkFuture, Transport};
 pub use context::plan::SANDBOX;
@@ -62,5 +64,7 @@ pub use settings::{
     BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,
     Settings,
 };
-pub use store::{Doubtful, RefusedRequest, SessionInfo, StoredAnswer, Upload, UploadId};
+pub use store::{
+    ContactGroup, Doubtful, RefusedRequest, SessionInfo, StoredAnswer, Upload, UploadId,
+};
 pub use uploads::{UploadError, Uploads};

@@ -1,5 +1,6 @@
 //! The tables that an import moves.
 
+mod contacts;
 mod operators;
 mod users;
 
@@ -10,7 +11,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 29] = [
+pub(super) const TABLES: [Table; 31] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -84,6 +85,8 @@ pub(super) const TABLES: [Table; 29] = [
     users::ONE_TIME_LINKS,
     operators::AUDIT,
     operators::CARRIER_CONTROLS,
+    contacts::CONTACT_GROUPS,
+    contacts::CONTACTS,
     operators::CONTENT_RULES,
     Table {
         name: "paused_blocks",

@@ -11,6 +11,7 @@ mod batches;
 mod buckets;
 mod change_once;
 mod cluster;
+mod contacts;
 mod deliveries;
 mod idempotency;
 pub mod import_support;
@@ -40,6 +41,7 @@ pub use batches::{
 };
 pub use cluster::hints::Hints;
 pub use cluster::nodes::{Bind, NodeBeat, Nodes};
+pub use contacts::{ContactGroup, Contacts, ContactsAdded, GroupCreated, GroupId};
 pub use deliveries::delivery_rows::unreadable_deliveries;
 pub use deliveries::doubts::Doubtful;
 pub use deliveries::receipts::{CarrierReport, CarrierReports, Receipt, ReceiptStatus};

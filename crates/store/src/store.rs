@@ -10,6 +10,7 @@ use crate::accounts::tokens::Tokens;
 use crate::batches::{Claims, HeldBatches, Queues};
 use crate::buckets::Buckets;
 use crate::cluster::nodes::Nodes;
+use crate::contacts::Contacts;
 use crate::deliveries::receipts::CarrierReports;
 use crate::import_support::{self, ImportState};
 use crate::messages::Messages;
@@ -290,6 +291,11 @@ impl Store {
     /// Returns the record of the limits of the configuration.
     pub fn audited_limits(&self) -> AuditedLimits<'_> {
         AuditedLimits { db: &self.db }
+    }
+
+    /// Returns the contacts of customers.
+    pub fn contacts(&self) -> Contacts<'_> {
+        Contacts { db: &self.db }
     }
 
     /// Returns the uploads of recipients.

@@ -15,6 +15,7 @@ mod contract {
     mod carriers;
     mod chance;
     mod claims;
+    mod contacts;
     mod content;
     mod doubt;
     mod groups;

@@ -1,7 +1,7 @@
 //! The generic screen of one object, such as an account: its facts, changes and lists.
 
 use crate::Shell;
-use crate::parts::{Confirm, Empty, Field, Figure, Table};
+use crate::parts::{Confirm, Empty, Field, Figure, Kind, Table};
 use askama::Template;
 
 /// The screen of an object: key figures, facts, and sections with a list or a form each.
@@ -46,4 +46,12 @@ pub struct SmallForm {
     pub fields: Vec<Field>,
     /// The name of the change, on the button.
     pub action: String,
+}
+
+impl SmallForm {
+    /// Returns `true` if the form sends a file, whose token stands in the address.
+    fn is_upload(&self) -> bool {
+        let mut fields = self.fields.iter();
+        fields.any(|field| matches!(field.kind, Kind::File(_)))
+    }
 }

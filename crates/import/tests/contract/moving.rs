@@ -3,6 +3,7 @@
 use database::Target;
 use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::carrier_control::CarrierChange;
+use domain::contacts::Contact;
 use domain::token::TokenTerms;
 use domain::user::UserId;
 use domain::user::link::LinkPurpose;
@@ -58,10 +59,7 @@ async fn source() -> Source {
     }
     customers(&kit, &accounts).await;
     users(&kit, accounts[0]).await;
-    let throttle = CarrierChange::Throttle(Some(5));
-    let controls = kit.store.carrier_controls();
-    let changed = controls.change(CARRIER.to_owned(), throttle, by(NOW));
-    assert_eq!(changed.await.unwrap().max_per_second, Some(5));
+    contacts(&kit, accounts[0]).await;
     let mut messages = Vec::new();
     for (index, fate) in Fate::ALL.into_iter().cycle().take(40).enumerate() {
         let at_ms = NOW - i64::try_from(index).unwrap() * DAY / 10;
@@ -119,6 +117,22 @@ async fn source() -> Source {
         messages,
         parked,
     }
+}
+
+/// A group with a contact, and a throttled carrier.
+async fn contacts(kit: &Kit, account: AccountId) {
+    let throttle = CarrierChange::Throttle(Some(5));
+    let controls = kit.store.carrier_controls();
+    let changed = controls.change(CARRIER.to_owned(), throttle, by(NOW));
+    assert_eq!(changed.await.unwrap().max_per_second, Some(5));
+    let contacts = kit.store.contacts();
+    let created = contacts.create(account, (7, "Kano".to_owned()), NOW);
+    created.await.unwrap();
+    let ada = Contact {
+        recipient: number(1),
+        name: "Ada".to_owned(),
+    };
+    contacts.add(account, 7, vec![ada], NOW).await.unwrap();
 }
 
 /// A user with a second factor, a session, and an open invitation.

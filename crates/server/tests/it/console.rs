@@ -1,6 +1,7 @@
 //! The console over HTTP: sign-in, sessions, links, roles, and what an attacker tries.
 
 mod changes;
+mod contacts;
 mod file;
 mod first_steps;
 mod forms;

@@ -555,6 +555,24 @@ create table carrier_controls (
     changed_by text not null
 );
 
+-- Contacts
+
+-- The groups of contacts that customers keep until they remove them.
+create table contact_groups (
+    group_id bigint not null primary key,
+    account_id bigint not null references accounts (account_id),
+    name text not null,
+    created_at_ms bigint not null,
+    unique (account_id, name)
+);
+create table contacts (
+    group_id bigint not null references contact_groups (group_id),
+    recipient bigint not null,
+    name text not null,
+    added_at_ms bigint not null,
+    primary key (group_id, recipient)
+);
+
 -- Uploads
 
 -- The files of recipients that customers are about to send to. An upload without parts is still being read.

@@ -7,12 +7,13 @@ use std::fs;
 use std::path::Path;
 
 /// The parts of the engine. A file imports its own part and earlier ones.
-const ENGINE_PARTS: [&str; 16] = [
+const ENGINE_PARTS: [&str; 17] = [
     "error",
     "settings",
     "context",
     "changes",
     "queries",
+    "contacts",
     "uploads",
     "admit",
     "accept",

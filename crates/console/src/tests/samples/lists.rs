@@ -27,6 +27,8 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
         ("verify-running", html(&verify(&RUNNING))),
         ("carriers", html(&carriers())),
         ("carrier", html(&carrier())),
+        ("group", html(&group())),
+        ("group-add", html(&addition())),
         ("details", html(&details())),
         ("send", html(&send(counter()))),
         ("send-empty", html(&send(Counter::empty()))),
@@ -167,6 +169,80 @@ fn carriers() -> Listing {
     listing.actions = vec![("Trace a number".to_owned(), "/operator/trace".to_owned())];
     listing.refresh = Some("/operator/carriers".to_owned());
     listing
+}
+
+fn group() -> Listing {
+    let row = |number: &str, name: &str| {
+        let remove = Confirm {
+            id: format!("remove-{number}"),
+            action: "Remove".to_owned(),
+            title: format!("Remove {number}?"),
+            text: "The number leaves this group alone.".to_owned(),
+            href: "/console/contacts/7/contacts/remove".to_owned(),
+            csrf_token: "t0k".to_owned(),
+            hidden: vec![("number".to_owned(), number.to_owned())],
+            is_dangerous: false,
+        };
+        vec![
+            Cell::text(number),
+            Cell::text(name),
+            Cell::Changes(vec![remove]),
+        ]
+    };
+    let table = Table {
+        label: "Contacts".to_owned(),
+        columns: vec![
+            Column::text("Number"),
+            Column::text("Name"),
+            Column::text(""),
+        ],
+        rows: vec![
+            row("2348031234567", "Ada Obi"),
+            row("2348021234567", HOSTILE),
+        ],
+        now_ms: NOW_MS,
+    };
+    let empty = Empty::new("No contacts yet", "Numbers that are added appear here.");
+    let shell = shell("Customers in Kano", Section::Contacts);
+    let mut listing = Listing::new(shell, table, empty);
+    listing.actions = [
+        ("Send to the group", "/console/contacts/7/send"),
+        ("Add contacts", "/console/contacts/7/add"),
+        ("All groups", "/console/contacts"),
+    ]
+    .map(|(name, href)| (name.to_owned(), href.to_owned()))
+    .to_vec();
+    listing
+}
+
+fn addition() -> Details {
+    let part = |title: &str, field: Field| Part {
+        title: title.to_owned(),
+        lead: "A group has at most 5,000 contacts.".to_owned(),
+        table: None,
+        empty: None,
+        form: Some(SmallForm {
+            href: "/console/contacts/7/add".to_owned(),
+            fields: vec![field],
+            action: "Add contacts".to_owned(),
+        }),
+    };
+    let lines = Field::new(Kind::Lines(8), "contacts", "Numbers");
+    let file = Field::new(Kind::File(".csv,.xlsx"), "file", "File");
+    Details {
+        shell: shell("Add to Customers in Kano", Section::Contacts),
+        back: (
+            "Customers in Kano".to_owned(),
+            "/console/contacts/7".to_owned(),
+        ),
+        changes: Vec::new(),
+        figures: Vec::new(),
+        facts: Vec::new(),
+        sections: vec![
+            part("Type or paste", lines.hint("One a line.")),
+            part("From a file", file.hint("CSV or XLSX.")),
+        ],
+    }
 }
 
 fn carrier() -> Details {

@@ -12,6 +12,7 @@ mod audit;
 mod callbacks;
 mod carrier_changes;
 mod carriers;
+mod contacts;
 mod content;
 mod file;
 mod file_send;
@@ -23,6 +24,7 @@ mod lists;
 mod message_changes;
 mod messages;
 mod operations;
+mod operator_routes;
 mod overview;
 mod profile;
 mod recipient;
@@ -41,8 +43,8 @@ mod wallet;
 
 use super::page::{Page, get, get_public, post, post_half, post_public, upload};
 use domain::user::role::Permission::{
-    ManageCallbacks, ManageSenders, ManageTeam, ManageTokens, Operate, OwnProfile, SendMessages,
-    ViewAccount,
+    ManageCallbacks, ManageContacts, ManageSenders, ManageTeam, ManageTokens, OwnProfile,
+    SendMessages, ViewAccount,
 };
 
 /// Returns all routes. The router merges routes with the same path.
@@ -51,11 +53,9 @@ pub(super) fn all() -> Vec<Page> {
     all.extend(own());
     all.extend(customer());
     all.extend(files());
+    all.extend(groups());
     all.extend(developer());
-    all.extend(operator());
-    all.extend(customers());
-    all.extend(traffic());
-    all.extend(books());
+    all.extend(operator_routes::all());
     all
 }
 
@@ -144,6 +144,38 @@ fn files() -> Vec<Page> {
             "/console/send/file/{upload}/left-out",
             SendMessages,
             file_send::download,
+        ),
+    ]
+}
+
+/// The groups of contacts.
+fn groups() -> Vec<Page> {
+    vec![
+        get("/console/contacts", ViewAccount, contacts::groups),
+        post("/console/contacts", ManageContacts, contacts::create),
+        get("/console/contacts/new", ManageContacts, contacts::form),
+        get("/console/contacts/{id}", ViewAccount, contacts::group),
+        get(
+            "/console/contacts/{id}/add",
+            ManageContacts,
+            contacts::add_form,
+        ),
+        post("/console/contacts/{id}/add", ManageContacts, contacts::add),
+        upload(
+            "/console/contacts/{id}/file",
+            ManageContacts,
+            contacts::upload,
+        ),
+        get("/console/contacts/{id}/send", SendMessages, contacts::draft),
+        post(
+            "/console/contacts/{id}/remove",
+            ManageContacts,
+            contacts::remove,
+        ),
+        post(
+            "/console/contacts/{id}/contacts/remove",
+            ManageContacts,
+            contacts::remove_contact,
         ),
     ]
 }
@@ -252,131 +284,11 @@ fn developer() -> Vec<Page> {
     ]
 }
 
-/// The pages of operators.
-fn operator() -> Vec<Page> {
-    vec![
-        get("/operator", Operate, operations::to_page),
-        get("/operator/", Operate, operations::page),
-        get("/operator/first-steps", Operate, first_steps::page),
-        post("/operator/first-steps", Operate, first_steps::create),
-        get("/operator/carriers", Operate, carriers::list),
-        get("/operator/carriers/{name}", Operate, carriers::page),
-        post(
-            "/operator/carriers/{name}/pause",
-            Operate,
-            carrier_changes::pause,
-        ),
-        post(
-            "/operator/carriers/{name}/drain",
-            Operate,
-            carrier_changes::drain,
-        ),
-        post(
-            "/operator/carriers/{name}/resume",
-            Operate,
-            carrier_changes::resume,
-        ),
-        post(
-            "/operator/carriers/{name}/throttle",
-            Operate,
-            carrier_changes::throttle,
-        ),
-        get("/operator/trace", Operate, trace::form),
-        post("/operator/trace", Operate, trace::trace),
-        get("/operator/doubts", Operate, attention::doubts),
-        get("/operator/callbacks", Operate, attention::dead),
-        post("/operator/callbacks/replay", Operate, attention::replay),
-        get("/operator/team", Operate, team::page),
-        post("/operator/team/invite", Operate, team::invite),
-        post("/operator/team/{user}/role", Operate, team::set_role),
-        post("/operator/team/{user}/remove", Operate, team::remove),
-        post("/operator/team/{user}/withdraw", Operate, team::withdraw),
-    ]
-}
-
-/// Accounts, their sender IDs and the rules of their texts, for operators.
-fn customers() -> Vec<Page> {
-    vec![
-        get("/operator/accounts", Operate, accounts::list),
-        get("/operator/accounts/new", Operate, accounts::form),
-        post("/operator/accounts", Operate, accounts::create),
-        get("/operator/accounts/{id}", Operate, account::page),
-        post(
-            "/operator/accounts/{id}/credit",
-            Operate,
-            account_changes::credit,
-        ),
-        post(
-            "/operator/accounts/{id}/debit",
-            Operate,
-            account_changes::debit,
-        ),
-        post(
-            "/operator/accounts/{id}/status",
-            Operate,
-            account_changes::set_status,
-        ),
-        post(
-            "/operator/accounts/{id}/verification",
-            Operate,
-            account_changes::set_verification,
-        ),
-        post(
-            "/operator/accounts/{id}/limit",
-            Operate,
-            account_changes::set_limit,
-        ),
-        post(
-            "/operator/accounts/{id}/invite",
-            Operate,
-            account_changes::invite,
-        ),
-        get("/operator/sender-ids", Operate, approvals::queue),
-        get("/operator/sender-ids/all", Operate, approvals::all),
-        get("/operator/sender-ids/one", Operate, approvals::details),
-        post(
-            "/operator/sender-ids/status",
-            Operate,
-            approvals::set_status,
-        ),
-        post("/operator/sender-ids/reject", Operate, approvals::reject),
-        get("/operator/content", Operate, content::page),
-        get("/operator/content/new", Operate, content::form),
-        post("/operator/content", Operate, content::add),
-        post("/operator/content/remove", Operate, content::remove),
-        get("/operator/content/test", Operate, content::test_form),
-        post("/operator/content/test", Operate, content::test),
-    ]
-}
-
-/// The messages of all accounts, for operators.
-fn traffic() -> Vec<Page> {
-    vec![
-        get("/operator/messages", Operate, all_messages::list),
-        get("/operator/messages/{id}", Operate, all_messages::message),
-        get(
-            "/operator/messages/{id}/{recipient}",
-            Operate,
-            all_messages::one,
-        ),
-    ]
-}
-
-/// The audit log and the check of the books, for operators.
-fn books() -> Vec<Page> {
-    vec![
-        get("/operator/audit", Operate, audit::page),
-        get("/operator/verify", Operate, verify::page),
-        get("/operator/verify/new", Operate, verify::form),
-        post("/operator/verify", Operate, verify::run),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::page::Access;
     use super::*;
-    use domain::user::role::Role;
+    use domain::user::role::{Permission, Role};
 
     #[test]
     fn a_path_needs_what_its_first_part_says() {
@@ -391,7 +303,7 @@ mod tests {
                 Access::Needs(permission) => {
                     let of_operator = path.starts_with("/operator");
                     assert!(of_operator || path.starts_with("/console"), "{path}");
-                    assert_eq!(of_operator, permission == Operate, "{path}");
+                    assert_eq!(of_operator, permission == Permission::Operate, "{path}");
                 }
             }
         }
