@@ -44,13 +44,15 @@ pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
     let mut inserts = Vec::new();
     for (table, columns) in database.columns()? {
         // Pages have no column of their message, only their place.
-        let Some(id) = columns
-            .iter()
-            .find(|name| ["message_id", "subject", "pages", "from_ms"].contains(&name.as_str()))
-        else {
+        let is_of_messages = |name: &&String| match name.as_str() {
+            "message_id" | "pages" | "from_ms" => true,
+            "subject" => table == "ledger",
+            _ => false,
+        };
+        let Some(id) = columns.iter().find(is_of_messages) else {
             continue;
         };
-        let which = if id == "subject" {
+        let which = if table == "ledger" {
             " where kind <> 'credit'"
         } else {
             ""

@@ -1,5 +1,6 @@
 """What is changed in whatever schemathesis makes up, in each of its phases, before it is sent."""
 
+import datetime
 import os
 
 import schemathesis
@@ -24,6 +25,9 @@ def changed(fields):
             places[name] = str(fields[name]).replace("\0", "0")
     return {name: places.get(name, value) for name, value in fields.items()}
 
+
+# A message that waits may be sent at this time.
+TOMORROW = (datetime.datetime.now() + datetime.timedelta(days=1)).strftime("%Y-%m-%d %H:%M:%S")
 
 # The forms of these texts are in their descriptions alone, so each has a value of its form.
 FORMED = {
@@ -56,6 +60,8 @@ def formed(fields, path):
         values["body"] = "Hello"
     elif "/sms" not in path:
         values |= {"kind": "charge", "gateway": "direct-refund", "message_id": KNOWN["message_id"]}
+    if path.endswith("/reschedule"):
+        values["send_at"] = TOMORROW
     formed_fields = {name: values.get(name, value) for name, value in fields.items()}
     rows = formed_fields.get("messages")
     if isinstance(rows, list):
