@@ -43,6 +43,13 @@ fn blocks(page: &Path) -> Vec<Block> {
         .collect()
 }
 
+/// The carrier of the pages. Nothing listens there.
+const CARRIER: &str = "[carriers.mtn]
+address = \"127.0.0.1:9\"
+system_id = \"ogene\"
+password = \"secret\"
+";
+
 /// A service with a customer, and a shell that finds `ogene`.
 struct Site {
     ogene: Installation,
@@ -54,6 +61,7 @@ struct Site {
 impl Site {
     fn new() -> Self {
         let ogene = Installation::embedded();
+        ogene.configure(CARRIER);
         let account = ogene.json(&[
             "account",
             "create",
