@@ -15,7 +15,6 @@ const CHUNK: u64 = 100;
 const AGE_MS: u64 = 30 * 86_400_000;
 /// An id of a message begins with its time in units of this, and two octets of milliseconds that a copy keeps.
 const STAMP_MS: u64 = 65_536;
-const MINUTE_MS: u64 = 60_000;
 const COMPONENTS: [&str; 6] = [
     "promo_bonus",
     "volume_bonus",
@@ -44,14 +43,14 @@ pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
     let mut inserts = Vec::new();
     for (table, columns) in database.columns()? {
         // Pages have no column of their message, only their place.
-        let is_of_messages = |name: &&String| match name.as_str() {
-            "message_id" | "pages" | "from_ms" => true,
+        let is_of_messages = |name: &String| match name.as_str() {
+            "message_id" | "pages" => true,
             "subject" => table == "ledger",
             _ => false,
         };
-        let Some(id) = columns.iter().find(is_of_messages) else {
+        if !columns.iter().any(is_of_messages) {
             continue;
-        };
+        }
         let which = if table == "ledger" {
             " where kind <> 'credit'"
         } else {
@@ -65,15 +64,8 @@ pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
             .iter()
             .map(|column| copied(database, &table, column))
             .collect();
-        // The time of a copy lies in one of three minutes.
-        let minutes = match id.as_str() {
-            "from_ms" => {
-                " cross join (select 0 as minute union all select 1 union all select 2) minutes"
-            }
-            _ => "",
-        };
         inserts.push(format!(
-            "insert into {table} ({}) select {} from copies c cross join original_{table} t{minutes} where c.k",
+            "insert into {table} ({}) select {} from copies c cross join original_{table} t where c.k",
             columns.join(", "),
             values.join(", ")
         ));
@@ -129,10 +121,6 @@ fn copied(database: &Database, table: &str, column: &str) -> String {
             format!("(t.bucket + c.k) % {BUCKETS}")
         }
         "prefix" => "c.tag || substr(t.prefix, 7)".to_owned(),
-        "from_ms" => format!(
-            "case t.sender_key when '' then c.at_ms + t.from_ms % {STAMP_MS}
-             else (c.at_ms / {MINUTE_MS} + minute) * {MINUTE_MS} end"
-        ),
         time if time.ends_with("_at_ms") => format!("t.{time} - c.back_ms"),
         time if time.ends_with("_at_s") => format!("t.{time} - c.back_ms / 1000"),
         other => format!("t.{other}"),
