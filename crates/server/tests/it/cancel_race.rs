@@ -1,8 +1,10 @@
 //! Cancel against dispatch: each recipient is either sent or refunded, never both, never neither.
 
+use crate::controlling::{applied, change};
 use crate::kit::http::{Request, try_ask};
 use crate::kit::{CARRIER, Ogene, SENDER, Setup, until};
 use domain::Component;
+use domain::carrier_control::CarrierChange;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -15,6 +17,8 @@ const RECIPIENTS: u64 = 2;
 /// Number of cancelled messages, and with `OGENE_LONG`.
 const TRIES: u64 = 240;
 const LONG_TRIES: u64 = 10_000;
+/// Number of the first messages that meet a paused carrier, so that a slow machine cancels some too.
+const TRIES_IN_PAUSE: u64 = 16;
 const FIRST_NUMBER: u64 = 2_348_031_000_000;
 
 fn number(of: u64, place: u64) -> u64 {
@@ -70,7 +74,12 @@ async fn each_recipient_is_either_sent_or_refunded() {
         .await;
     let before = ogene.total().await;
     let (mut racing, mut cancelled) = (JoinSet::new(), 0);
+    change(&ogene, CARRIER, CarrierChange::Pause).await;
+    applied(&ogene, CARRIER, 1).await;
     for one in 0..tries {
+        if one == TRIES_IN_PAUSE {
+            change(&ogene, CARRIER, CarrierChange::Resume).await;
+        }
         if racing.len() as u64 >= CUSTOMERS {
             cancelled += racing.join_next().await.expect("one").expect("no panic");
         }

@@ -2,8 +2,7 @@
 
 use crate::kit::http::{Answer, Request};
 use crate::kit::receiver::Receiver;
-use crate::kit::{CARRIER, GLO, MTN, Ogene, SENDER, Setup, numbers, to, until, with};
-use domain::Component;
+use crate::kit::{GLO, MTN, Ogene, SENDER, numbers, to, until, with, with_slow_carrier};
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -105,14 +104,7 @@ async fn a_scheduled_message_is_cancelled_whole() {
 #[tokio::test]
 async fn a_campaign_stops_and_the_rest_is_refunded() {
     const MANY: u64 = 600;
-    let ogene = Setup::new()
-        .set("carriers.mtn.max_per_second", "40")
-        .start()
-        .await;
-    ogene.bound(CARRIER, 2).await;
-    ogene
-        .credit(&ogene.shop, "10000.00", Component::SmsWallet)
-        .await;
+    let ogene = with_slow_carrier().await;
     let before = ogene.total().await;
     let id = ogene
         .sent_id(json!({"from": SENDER, "to": numbers(MANY), "body": "Dear customer"}))

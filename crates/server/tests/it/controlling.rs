@@ -1,8 +1,9 @@
 //! The control of carriers by operators: pause, drain, resume and throttle, on a running service.
 
 use crate::kit::wire::count;
-use crate::kit::{CARRIER, MTN, Ogene, SENDER, Setup, numbers, operations, to, until};
-use domain::Component;
+use crate::kit::{
+    CARRIER, MTN, Ogene, SENDER, Setup, numbers, operations, to, until, with_slow_carrier,
+};
 use domain::carrier_control::CarrierChange::{self, Drain, Pause, Resume, Throttle};
 use serde_json::json;
 use smpp::simulator::Script;
@@ -12,14 +13,14 @@ use std::time::{Duration, Instant};
 const SYSTEM_ID: &str = "ogene";
 
 /// Makes a change as the command does, while the service runs.
-async fn change(ogene: &Ogene, carrier: &str, change: CarrierChange) {
+pub(crate) async fn change(ogene: &Ogene, carrier: &str, change: CarrierChange) {
     let store = ogene.store().await;
     let carriers = operations(&store).carriers(ogene.rules());
     carriers.change(carrier, change).await.expect("a carrier");
     store.close().await;
 }
 
-async fn applied(ogene: &Ogene, carrier: &str, paused: u64) {
+pub(crate) async fn applied(ogene: &Ogene, carrier: &str, paused: u64) {
     let labels = [format!("carrier=\"{carrier}\"")];
     until("the service knows the change", async || {
         let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
@@ -41,14 +42,7 @@ async fn window_is_empty(ogene: &Ogene) {
 #[tokio::test]
 async fn a_pause_of_a_carrier_holds_over_a_restart() {
     const MANY: u64 = 200;
-    let mut ogene = Setup::new()
-        .set("carriers.mtn.max_per_second", "40")
-        .start()
-        .await;
-    ogene.bound(CARRIER, 2).await;
-    ogene
-        .credit(&ogene.shop, "10000.00", Component::SmsWallet)
-        .await;
+    let mut ogene = with_slow_carrier().await;
     let fields = json!({"from": SENDER, "to": numbers(MANY), "body": "Dear customer"});
     let id = ogene.sent_id(fields).await;
     ogene.received(20).await;

@@ -514,13 +514,22 @@ async fn a_queue_full_of_campaigns_still_serves_small_sends() {
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert!(refused.header("x-ratelimit-remaining").is_some());
 
-    let few = tokio::spawn(ask(Request::send(&ogene.shop.token, &to(MTN, "Few"))));
+    let few = |text: &str| ask(Request::send(&ogene.shop.token, &to(MTN, text)));
+    let first = tokio::spawn(few("Few"));
     // Commits are still held, so this refusal did not wait for the queue.
     let small = Request::send(&poor.token, &to(&numbers(11).join(","), "Small"));
     let again = ask(small.clone()).await;
     assert_eq!((again.status, again.code().as_str()), (503, "API-5003"));
+    assert!(!first.is_finished(), "a small send waits for its commit");
     drop(held);
-    assert_eq!(few.await.expect("no panic").status, 200);
+    // The wait is limited, so a slow machine may need another send.
+    let mut status = first.await.expect("no panic").status;
+    let mut tries = 1;
+    while status == 503 && tries < 10 {
+        tries += 1;
+        status = few(&format!("Few {tries}")).await.status;
+    }
+    assert_eq!(status, 200);
     let answer = until("there is room again", async || {
         let answer = ask(small.clone()).await;
         (answer.status != 503).then_some(answer)

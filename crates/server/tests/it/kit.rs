@@ -686,6 +686,19 @@ impl Drop for Ogene {
     }
 }
 
+/// Starts a service whose carrier takes 40 submits a second, and whose shop can pay for a campaign.
+pub(crate) async fn with_slow_carrier() -> Ogene {
+    let ogene = Setup::new()
+        .set("carriers.mtn.max_per_second", "40")
+        .start()
+        .await;
+    ogene.bound(CARRIER, 2).await;
+    ogene
+        .credit(&ogene.shop, "10000.00", Component::SmsWallet)
+        .await;
+    ogene
+}
+
 /// Waits for a condition, for a limited time.
 pub(crate) async fn until<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let end = Instant::now() + TIMEOUT;

@@ -2,8 +2,7 @@
 
 use crate::kit::http::{Answer, Request};
 use crate::kit::wire::count;
-use crate::kit::{CARRIER, GLO, MTN, Ogene, SENDER, Setup, numbers, to, until, with};
-use domain::Component;
+use crate::kit::{GLO, MTN, Ogene, SENDER, numbers, to, until, with, with_slow_carrier};
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -39,14 +38,7 @@ fn is_too_late(answer: &Answer) -> bool {
 #[tokio::test]
 async fn a_campaign_stops_at_a_pause_and_goes_on_at_a_resume() {
     const MANY: u64 = 300;
-    let ogene = Setup::new()
-        .set("carriers.mtn.max_per_second", "40")
-        .start()
-        .await;
-    ogene.bound(CARRIER, 2).await;
-    ogene
-        .credit(&ogene.shop, "10000.00", Component::SmsWallet)
-        .await;
+    let ogene = with_slow_carrier().await;
     let id = ogene
         .sent_id(json!({"from": SENDER, "to": numbers(MANY), "body": "Dear customer"}))
         .await;

@@ -214,6 +214,8 @@ impl Conversation {
             Answer::Reply(reply, wait) => {
                 self.replies += 1;
                 self.delayed.insert((now + wait, self.replies), reply);
+                let most = &mut self.submits.stats.most_unanswered;
+                *most = (*most).max(self.delayed.len() as u64);
             }
             Answer::Silence => self.session.end_request(),
             Answer::Drop => self.is_closing = true,

@@ -34,6 +34,8 @@ pub struct Stats {
     pub lost: u64,
     /// PDUs that were malformed, unknown or not allowed in their state.
     pub odd_pdus: u64,
+    /// Largest number of `submit_sm` that waited for a delayed response on one connection.
+    pub most_unanswered: u64,
 }
 
 impl Stats {
@@ -49,6 +51,7 @@ impl Stats {
         self.put_back += other.put_back;
         self.lost += other.lost;
         self.odd_pdus += other.odd_pdus;
+        self.most_unanswered = self.most_unanswered.max(other.most_unanswered);
     }
 }
 
