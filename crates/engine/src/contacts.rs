@@ -2,8 +2,10 @@
 
 use crate::context::Context;
 use crate::error::{Error, within};
+use crate::operators::{OperationError, Page, PageRequest};
 use domain::AccountId;
 use domain::contacts::{Contact, MAX_CONTACTS, MAX_GROUPS, Reading, name_of};
+use domain::search::List;
 use sheets::{Limits, Row, SheetError};
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -52,6 +54,9 @@ pub enum ContactsError {
     /// The database failed.
     #[error(transparent)]
     Store(#[from] database::Error),
+    /// The cursor belongs to another list.
+    #[error(transparent)]
+    Page(#[from] OperationError),
     /// A read was not answered.
     #[error("the contacts cannot be read now")]
     Unread(Error),
@@ -99,8 +104,25 @@ impl Contacts {
         found.ok_or(ContactsError::NotFound)
     }
 
-    /// Returns some contacts of a group behind a number, by number.
+    /// Returns a page of the contacts of a group, by number.
     pub async fn list(
+        &self,
+        id: GroupId,
+        request: &PageRequest,
+    ) -> Result<Page<Contact>, ContactsError> {
+        let scope = id.to_string();
+        let behind = request.behind(List::Contacts, &scope)?;
+        let rows = self.read(id, behind, request.rows()).await?;
+        Ok(request.page(List::Contacts, &scope, rows))
+    }
+
+    /// Returns all contacts of a group, by number.
+    pub async fn all(&self, id: GroupId) -> Result<Vec<Contact>, ContactsError> {
+        let most = u32::try_from(MAX_CONTACTS).unwrap_or(u32::MAX);
+        self.read(id, None, most).await
+    }
+
+    async fn read(
         &self,
         id: GroupId,
         behind: Option<i64>,

@@ -53,6 +53,8 @@ pub enum List {
     Users = 17,
     /// Refused requests of an account.
     RefusedRequests = 18,
+    /// Contacts of a group.
+    Contacts = 19,
 }
 
 /// The start of the next page of a list, as an opaque text.

@@ -23,7 +23,7 @@ impl PageRequest {
 
     /// Returns the key after which the page begins. A cursor of another list or of other filters is
     /// refused.
-    pub(super) fn behind<K: DeserializeOwned>(&self, list: List, scope: &str) -> Result<Option<K>> {
+    pub(crate) fn behind<K: DeserializeOwned>(&self, list: List, scope: &str) -> Result<Option<K>> {
         let key = |cursor: &Cursor| {
             let key = cursor.key(list, scope.as_bytes());
             key.ok_or(OperationError::Cursor)
@@ -44,12 +44,12 @@ impl PageRequest {
 
     /// Returns the number of rows to read: one more than the page has, to see if another page
     /// follows.
-    pub(super) fn rows(&self) -> u32 {
+    pub(crate) fn rows(&self) -> u32 {
         self.limit + 1
     }
 
     /// Returns the page of the rows that were read.
-    pub(super) fn page<T>(&self, list: List, scope: &str, mut rows: Vec<T>) -> Page<T>
+    pub(crate) fn page<T>(&self, list: List, scope: &str, mut rows: Vec<T>) -> Page<T>
     where
         T: ListRow<Key: Serialize>,
     {

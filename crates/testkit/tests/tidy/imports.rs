@@ -13,7 +13,6 @@ const ENGINE_PARTS: [&str; 17] = [
     "context",
     "changes",
     "queries",
-    "contacts",
     "uploads",
     "admit",
     "accept",
@@ -23,6 +22,7 @@ const ENGINE_PARTS: [&str; 17] = [
     "cluster",
     "background",
     "operators",
+    "contacts",
     "sessions",
     "engine",
 ];

@@ -126,3 +126,34 @@ async fn a_group_is_changed_by_its_account_alone() {
     }
     ogene.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_group_of_many_contacts_has_pages() {
+    let ogene = Ogene::start().await;
+    let (mut owner, _) = member(&ogene, Some(ogene.shop.id), Role::Owner).await;
+    let created = owner
+        .send(&format!("{PATH}/new"), PATH, &[("name", "Kano")])
+        .await;
+    let add = created.header("location").expect("a group").to_owned();
+    let group = add.strip_suffix("/add").expect("a group").to_owned();
+    let numbers: Vec<String> = (0..60).map(|one| format!("23480312345{one:02}")).collect();
+    let typed = numbers.join("\n");
+    leads_to(
+        &owner.send(&add, &add, &[("contacts", &typed)]).await,
+        &group,
+    );
+    let first = owner.get(&group).await;
+    shows(&first, &[&numbers[0], &numbers[49], "60 contacts"]);
+    assert!(!first.text().contains(&numbers[50]), "{}", first.text());
+    let text = first.text();
+    let next = text.split(&format!("{group}?cursor=")).nth(1);
+    let cursor = next.and_then(|next| next.split('"').next());
+    let cursor = cursor.expect("a second page").to_owned();
+    assert!(!numbers.iter().any(|one| cursor.contains(one)), "{cursor}");
+    let second = owner.get(&format!("{group}?cursor={cursor}")).await;
+    shows(&second, &[&numbers[50], &numbers[59], "60 contacts"]);
+    assert!(!second.text().contains(&numbers[49]), "{}", second.text());
+    let other = owner.get(&format!("{group}?cursor=x")).await;
+    assert_eq!(other.status, 422, "{}", other.text());
+    ogene.end().await;
+}

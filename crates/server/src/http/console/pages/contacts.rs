@@ -5,10 +5,10 @@ use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::spool::spool;
 use super::super::visitor::Visitor;
-use super::lists::{confirm, dangerous};
+use super::lists::{confirm, dangerous, request};
 use super::send;
+use super::shared::pager;
 use axum::extract::Request;
-use axum::http::StatusCode;
 use console::Section;
 use console::figures::{count, counted};
 use console::parts::{Cell, Column, Empty, Field, Kind, Pager, Table};
@@ -18,8 +18,6 @@ use domain::user::role::Permission::{ManageContacts, SendMessages};
 use engine::{Added, ContactGroup, Contacts, ContactsError};
 
 const PATH: &str = "/console/contacts";
-/// Rows of a page.
-const ROWS: u32 = 50;
 
 impl From<ContactsError> for Failure {
     fn from(error: ContactsError) -> Self {
@@ -27,6 +25,7 @@ impl From<ContactsError> for Failure {
             ContactsError::NotFound => Self::NotFound,
             ContactsError::Store(error) => error.into(),
             ContactsError::Unread(error) => error.into(),
+            ContactsError::Page(error) => error.into(),
             other => Self::Refused(other.to_string()),
         }
     }
@@ -145,16 +144,10 @@ pub(super) async fn remove(visitor: Visitor, _fields: Form) -> Answered {
 pub(super) async fn group(visitor: Visitor) -> Answered {
     let (contacts, id) = (contacts(&visitor)?, id(&visitor)?);
     let group = contacts.group(id).await?;
-    let query = visitor.query();
-    let behind = query.find("behind").and_then(|number| number.parse().ok());
-    let mut found = contacts.list(id, behind, ROWS + 1).await?;
-    let has_more = found.len() > ROWS as usize;
-    found.truncate(ROWS as usize);
-    let last = found.last().filter(|_| has_more);
+    let found = contacts.list(id, &request(&visitor)).await?;
     let pager = Pager {
-        first: behind.map(|_: i64| path(id)),
-        next: last.map(|last| format!("{}?behind={}", path(id), last.recipient)),
         note: counted(group.contacts.unsigned_abs(), "contact"),
+        ..pager(&path(id), visitor.query(), &[], &found, "contact")
     };
     let table = Table {
         label: "Contacts".to_owned(),
@@ -164,6 +157,7 @@ pub(super) async fn group(visitor: Visitor) -> Answered {
             Column::text(""),
         ],
         rows: found
+            .items
             .iter()
             .map(|one| contact_row(&visitor, id, one))
             .collect(),
@@ -287,9 +281,9 @@ async fn done(visitor: &Visitor, id: i64, typed: &str, added: Result<Added, Fail
     match added {
         Ok(added) => Ok(visitor.done(&path(id), &outcome(&added))),
         Err(failure) => {
-            let (_, text) = failure.shown()?;
+            let (status, text) = failure.shown()?;
             let screen = addition(visitor, typed, Some(text)).await?;
-            Ok(visitor.answer_with(StatusCode::UNPROCESSABLE_ENTITY, &screen))
+            Ok(visitor.answer_with(status, &screen))
         }
     }
 }
@@ -314,8 +308,7 @@ fn outcome(added: &Added) -> String {
 pub(super) async fn draft(visitor: Visitor) -> Answered {
     let (contacts, id) = (contacts(&visitor)?, id(&visitor)?);
     let group = contacts.group(id).await?;
-    let most = u32::try_from(MAX_CONTACTS).unwrap_or(u32::MAX);
-    let all = contacts.list(id, None, most).await?;
+    let all = contacts.all(id).await?;
     let numbers: Vec<String> = all.iter().map(|one| one.recipient.to_string()).collect();
     let note = format!(
         "This draft is for the {} of {}. Nothing was sent yet.",
