@@ -1,6 +1,7 @@
 //! The explanation of a recipient's outcome, in words for operators and customers.
 
 use crate::format::lagos_time;
+use domain::carrier_control::CarrierControl;
 use domain::schedule::MessageState;
 use domain::{DeliveryStatus, Money, PENDING};
 use engine::{Event, EventKind, Message, Timeline};
@@ -53,6 +54,15 @@ const MEANINGS: [(&str, &str); 18] = [
         "the carrier sent no receipt within the validity",
     ),
 ];
+
+/// Returns a sentence on the control of a carrier after a change.
+pub(crate) fn controlled(carrier: &str, control: CarrierControl) -> String {
+    let mode = control.mode.as_str();
+    match control.max_per_second {
+        Some(limit) => format!("{carrier} is {mode}, with at most {limit} submits a second."),
+        None => format!("{carrier} is {mode}."),
+    }
+}
 
 /// Returns the meaning of an error code, if it is one of SMPP or our own.
 pub(crate) fn meaning(error: &str) -> Option<&'static str> {

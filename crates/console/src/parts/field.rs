@@ -11,6 +11,16 @@ pub struct Choice {
     pub text: String,
 }
 
+impl Choice {
+    /// Returns a choice.
+    pub fn new(value: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            value: value.into(),
+            text: text.into(),
+        }
+    }
+}
+
 /// The control of a field.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Kind {
@@ -192,10 +202,7 @@ mod tests {
 
     #[test]
     fn the_chosen_value_is_selected() {
-        let choices = ["a", "b"].map(|value| Choice {
-            value: value.to_owned(),
-            text: value.to_uppercase(),
-        });
+        let choices = ["a", "b"].map(|value| Choice::new(value, value.to_uppercase()));
         let select = Field::new(Kind::Select(choices.to_vec()), "one", "One").value("b");
         assert!(html(&select).contains("<option value=\"b\" selected>B</option>"));
         let radio = Field::new(Kind::Radio(choices.to_vec()), "one", "One").value("b");

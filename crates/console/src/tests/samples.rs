@@ -234,10 +234,7 @@ fn figures() -> Vec<Figure> {
 }
 
 fn fields() -> Vec<Field> {
-    let choices = ["bulk", "dnd"].map(|value| Choice {
-        value: value.to_owned(),
-        text: value.to_uppercase(),
-    });
+    let choices = ["bulk", "dnd"].map(|value| Choice::new(value, value.to_uppercase()));
     vec![
         Field::text("sender", "Sender ID")
             .hint("At most 11 letters or digits.")

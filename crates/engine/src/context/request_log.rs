@@ -25,16 +25,16 @@ struct Recorded {
 }
 
 impl Recorded {
-    fn add(&mut self, request: RefusedRequest) {
-        let minute = request.at_ms.div_euclid(MINUTE_MS);
+    fn add(&mut self, account: AccountId, at_ms: i64, request: impl FnOnce(i64) -> RefusedRequest) {
+        let minute = at_ms.div_euclid(MINUTE_MS);
         if minute != self.minute {
             self.minute = minute;
             self.counts.clear();
         }
-        let count = self.counts.entry(request.account).or_default();
+        let count = self.counts.entry(account).or_default();
         *count = count.saturating_add(1);
         if *count <= MAX_PER_MINUTE && self.waiting.len() < MAX_WAITING {
-            self.waiting.push(request);
+            self.waiting.push(request(at_ms));
         }
     }
 }
@@ -54,12 +54,11 @@ impl RequestLog {
         }
     }
 
-    /// Records a request with the time of now, or leaves it out if there are too many.
-    pub fn record(&self, request: RefusedRequest) {
+    /// Records the request that `request` returns for the time of now, in Unix milliseconds. If there
+    /// are too many, the request is left out, and `request` is not called.
+    pub fn record(&self, account: AccountId, request: impl FnOnce(i64) -> RefusedRequest) {
         let at_ms = self.clock.now_ms();
-        self.recorded
-            .lock()
-            .add(RefusedRequest { at_ms, ..request });
+        self.recorded.lock().add(account, at_ms, request);
     }
 
     /// Takes the requests that wait for their commit.
@@ -72,9 +71,10 @@ impl RequestLog {
 mod tests {
     use super::*;
 
-    fn request(account: i64, at_ms: i64) -> RefusedRequest {
-        RefusedRequest {
-            account: AccountId(account),
+    fn add(recorded: &mut Recorded, account: i64, at_ms: i64) {
+        let account = AccountId(account);
+        recorded.add(account, at_ms, |at_ms| RefusedRequest {
+            account,
             at_ms,
             request_id: String::new(),
             token_id: String::new(),
@@ -84,7 +84,7 @@ mod tests {
             code: String::new(),
             message: String::new(),
             took_ms: 0,
-        }
+        });
     }
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
         let mut recorded = Recorded::default();
         let mut kept = |account, at_ms| {
             for _ in 0..MAX_PER_MINUTE + 5 {
-                recorded.add(request(account, at_ms));
+                add(&mut recorded, account, at_ms);
             }
             take(&mut recorded.waiting).len()
         };
@@ -107,7 +107,7 @@ mod tests {
     fn so_many_requests_wait_for_their_commit() {
         let mut recorded = Recorded::default();
         for account in 0..2_000 {
-            recorded.add(request(account, 0));
+            add(&mut recorded, account, 0);
         }
         assert_eq!(recorded.waiting.len(), MAX_WAITING);
     }

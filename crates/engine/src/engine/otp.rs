@@ -207,9 +207,9 @@ pub async fn cancel(
 ) -> Result<Changed<OtpReport>, Error> {
     let id: OtpId = otp_id.parse().map_err(|_| Refusal::UnknownMessage)?;
     let context = admission.context();
-    let now_ms = context.clock.now_ms();
+    let moment = moment(context);
     let shown = move |change: &OtpChange<()>| {
-        let shown = report(change.otp.clone(), now_ms);
+        let shown = report(change.otp.clone(), moment.now_ms);
         (shown, Some(change.otp.message))
     };
     let meaning = idempotency::of_change(Operation::CancelOtp, &id.to_string(), None);
@@ -220,14 +220,10 @@ pub async fn cancel(
     let account = admission.customer().account.id;
     let otps = context.store.otps();
     let keyed = claimed.keyed.take();
-    let moment = OtpMoment {
-        now_ms,
-        ..moment(context)
-    };
     let outcome = otps.cancel(account, admission.environment(), id, moment, keyed);
     let outcome = within(async { Ok(outcome.await?) }).await?;
     changed(outcome.ok_or(Refusal::UnknownMessage)?, |change| {
-        report(change.otp, now_ms)
+        report(change.otp, moment.now_ms)
     })
 }
 

@@ -2,6 +2,7 @@
 
 use super::answer::{Answer, Failure, table};
 use super::context::Context;
+use crate::explanation::controlled;
 use crate::format::lagos_time;
 use clap::{Args, Subcommand};
 use domain::carrier_control::{CarrierChange, CarrierControl};
@@ -89,15 +90,7 @@ impl Carrier {
         };
         let control = carriers.change(&one.carrier, change).await?;
         let json = CarrierJson::new(&one.carrier, control, None);
-        Answer::new(told(&one.carrier, control), &json)
-    }
-}
-
-fn told(carrier: &str, control: CarrierControl) -> String {
-    let mode = control.mode.as_str();
-    match control.max_per_second {
-        Some(limit) => format!("{carrier} is {mode}, with at most {limit} submits a second."),
-        None => format!("{carrier} is {mode}."),
+        Answer::new(controlled(&one.carrier, control), &json)
     }
 }
 

@@ -279,17 +279,28 @@ fn waiting(kit_account: domain::AccountId) -> [Waiting; 2] {
     ]
 }
 
+/// Pauses a message with two recipients, while a carrier has one of them. Returns the message and
+/// what was claimed.
+async fn half_sent_and_paused(
+    kit: &Kit,
+    one: Sending,
+    progress: fn(&Claimed) -> Progress,
+) -> (NewMessage, Vec<Claimed>) {
+    let two = Sending {
+        recipients: 2,
+        ..one
+    };
+    let message = kit.accepted(&two).await;
+    let claimed = kit.claim(1).await;
+    kit.report(report(vec![progress(&claimed[0])], vec![]))
+        .await;
+    pause(kit, &message, NOW).await;
+    (message, claimed)
+}
+
 async fn recipients_that_a_carrier_has_go_on_during_a_pause(kit: &Kit) {
     for (one, progress, kind) in waiting(kit.account(100).await) {
-        let two = Sending {
-            recipients: 2,
-            ..one
-        };
-        let message = kit.accepted(&two).await;
-        let claimed = kit.claim(1).await;
-        kit.report(report(vec![progress(&claimed[0])], vec![]))
-            .await;
-        pause(kit, &message, NOW).await;
+        let (message, claimed) = half_sent_and_paused(kit, one, progress).await;
         let late = kit.late_batches(NOW + 30 * DAY).await;
         let late: Vec<_> = late.iter().map(|one| one.batch.kind).collect();
         assert_eq!(late, [kind], "its clock runs");
@@ -339,15 +350,7 @@ async fn left_by_none(kit: &Kit) {
 
 async fn a_cancel_of_a_paused_message_leaves_no_batch(kit: &Kit) {
     for (one, progress, _) in waiting(kit.account(100).await) {
-        let two = Sending {
-            recipients: 2,
-            ..one
-        };
-        let message = kit.accepted(&two).await;
-        let claimed = kit.claim(1).await;
-        kit.report(report(vec![progress(&claimed[0])], vec![]))
-            .await;
-        pause(kit, &message, NOW).await;
+        let (message, claimed) = half_sent_and_paused(kit, one, progress).await;
         let Requested::Stopping(stop) = request(kit, &message, StopKind::Cancel, NOW + 1).await
         else {
             panic!("it has an effect");

@@ -114,12 +114,11 @@ fn left_out(reasons: &[(&str, &str)]) -> LeftOutRows {
 }
 
 fn columns(name: &str, left_out: LeftOutRows) -> FileSend {
-    let choice = |value: &str, text: &str| Choice {
-        value: value.to_owned(),
-        text: text.to_owned(),
-    };
-    let choices = vec![choice("0", &format!("A: {name}")), choice("1", "B: Phone")];
-    let senders = vec![choice("KANOFRESH", "KANOFRESH")];
+    let choices = vec![
+        Choice::new("0", format!("A: {name}")),
+        Choice::new("1", "B: Phone"),
+    ];
+    let senders = vec![Choice::new("KANOFRESH", "KANOFRESH")];
     let first = table(
         "First rows",
         vec![

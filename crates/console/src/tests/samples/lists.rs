@@ -373,10 +373,7 @@ fn details() -> Details {
 }
 
 fn send(counter: Counter) -> Send {
-    let senders = ["KANOFRESH", "KF-ALERT"].map(|value| Choice {
-        value: value.to_owned(),
-        text: value.to_owned(),
-    });
+    let senders = ["KANOFRESH", "KF-ALERT"].map(|value| Choice::new(value, value));
     Send {
         shell: shell("Send messages", Section::Send),
         error: None,

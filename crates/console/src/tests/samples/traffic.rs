@@ -74,10 +74,8 @@ fn all_messages() -> Messages {
 }
 
 fn state_filter() -> Field {
-    let choices = ["", "scheduled", "sending", "completed"].map(|value| Choice {
-        value: value.to_owned(),
-        text: if value.is_empty() { "Any" } else { value }.to_owned(),
-    });
+    let choices = ["", "scheduled", "sending", "completed"]
+        .map(|value| Choice::new(value, if value.is_empty() { "Any" } else { value }));
     Field::new(Kind::Select(choices.to_vec()), "state", "State").optional()
 }
 

@@ -33,10 +33,7 @@ fn confirm(id: &str) -> Confirm {
 }
 
 fn role(name: &str) -> Field {
-    let choices = ["owner", "developer", "viewer"].map(|role| Choice {
-        value: role.to_owned(),
-        text: role.to_owned(),
-    });
+    let choices = ["owner", "developer", "viewer"].map(|role| Choice::new(role, role));
     Field::new(Kind::Select(choices.to_vec()), name, "Role").value("viewer")
 }
 

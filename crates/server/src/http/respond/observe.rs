@@ -106,9 +106,10 @@ impl Line<'_> {
         };
         let code = extensions.get::<Code>().map_or("", |Code(code)| code);
         let message = extensions.get::<Message>();
-        requests.record(RefusedRequest {
-            account: caller.customer.account.id,
-            at_ms: 0,
+        let account = caller.customer.account.id;
+        requests.record(account, |at_ms| RefusedRequest {
+            account,
+            at_ms,
             request_id: self.request_id.to_owned(),
             token_id: caller.token_id.clone(),
             method: self.method.to_owned(),

@@ -113,10 +113,8 @@ fn form(title: &str, lead: &str, form: SmallForm) -> Part {
 }
 
 fn money(kind: &str, title: &str, action: &str, id: AccountId) -> Part {
-    let components = Component::ALL.map(|component| Choice {
-        value: component.as_str().to_owned(),
-        text: words(component.as_str()),
-    });
+    let components = Component::ALL
+        .map(|component| Choice::new(component.as_str().to_owned(), words(component.as_str())));
     let name = |field: &str| format!("{kind}-{field}");
     let mut fields = vec![
         Field::text(&name("amount"), "Amount in naira")
@@ -158,10 +156,9 @@ fn limit(spending: &Spending, id: AccountId) -> Part {
 }
 
 fn verified(account: &Account) -> Part {
-    let choices = Verification::ALL.iter().map(|&one| Choice {
-        value: one.as_str().to_owned(),
-        text: verification(one).text,
-    });
+    let choices = Verification::ALL
+        .iter()
+        .map(|&one| Choice::new(one.as_str(), verification(one).text));
     let field = Field::new(
         Kind::Select(choices.collect()),
         "verification",
@@ -208,10 +205,8 @@ async fn members(visitor: &Visitor, id: AccountId) -> Result<Part, Failure> {
     });
     let columns = ["E-mail", "Name", "Role"].map(Column::text).to_vec();
     let mut part = rows(visitor, ("Users", ""), columns, cells.collect(), "No users");
-    let roles = Role::OF_ACCOUNT.map(|role| Choice {
-        value: role.as_str().to_owned(),
-        text: words(role.as_str()),
-    });
+    let roles =
+        Role::OF_ACCOUNT.map(|role| Choice::new(role.as_str().to_owned(), words(role.as_str())));
     part.form = Some(SmallForm {
         href: format!("{}/invite", path(id)),
         fields: vec![

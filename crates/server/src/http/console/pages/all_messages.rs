@@ -4,7 +4,9 @@ use super::super::failure::Failure;
 use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
-use super::shared::{address, optional, pager, recipient_badge};
+use super::shared::{
+    Rows, address, message_or_reason, optional, page_or_reason, pager, recipient_badge,
+};
 use super::{account_parts, lists, messages, recipient};
 use console::Section;
 use console::figures::{count, counted, naira, time};
@@ -19,18 +21,8 @@ use std::collections::btree_map::Entry;
 const PATH: &str = "/operator/messages";
 /// Recipients that the page of a message has.
 const RECIPIENTS: u32 = 20;
-const FILTERS: [&str; 10] = [
-    "recipient",
-    "sender",
-    "state",
-    "delivery_status",
-    "customer_reference",
-    "gateway",
-    "since",
-    "until",
-    "account",
-    "environment",
-];
+/// The filters of the list beside those that customers have.
+const OWN_FILTERS: [&str; 2] = ["account", "environment"];
 
 fn all(visitor: &Visitor) -> Queries {
     let rules = visitor.engine().installation().rules().clone();
@@ -43,43 +35,29 @@ pub(super) async fn list(visitor: Visitor) -> Answered {
     let queries = all(&visitor);
     let mut error = None;
     if let Some(id) = query.find("message_id").map(str::trim) {
-        match queries.message(id, None, 0).await {
+        match message_or_reason(queries.message(id, None, 0).await)? {
             Ok(found) => return Ok(visitor.redirect(&format!("{PATH}/{}", found.message.id))),
-            Err(refused) => {
-                error = Some(match Failure::from(refused) {
-                    Failure::NotFound => "There is no message with this ID.".to_owned(),
-                    other => other.shown()?.1,
-                });
-            }
+            Err(reason) => error = Some(reason),
         }
     }
-    let found = match (&error, scope(query)) {
-        (None, Some(of)) => {
-            let request = lists::request(&visitor);
-            let found = queries
-                .messages(of, &messages::filter(query), &request)
-                .await;
-            found.map_err(|refused| Failure::from(refused).shown())
+    let (found, refused) = match scope(query) {
+        _ if error.is_some() => (Page::none(), None),
+        Some(of) => {
+            let (filter, request) = (messages::filter(query), lists::request(&visitor));
+            page_or_reason(queries.messages(of, &filter, &request).await)?
         }
-        (None, None) => {
-            error = Some("The account is the number of its page.".to_owned());
-            Ok(none())
-        }
-        (Some(_), _) => Ok(none()),
-    };
-    let found = match found {
-        Ok(found) => found,
-        Err(shown) => {
-            error = Some(shown?.1);
-            none()
+        None => {
+            let refused = "The account is the number of its page.".to_owned();
+            (Page::none(), Some(refused))
         }
     };
+    let names = [&messages::FILTERS[..], &OWN_FILTERS].concat();
     let screen = screens::Messages {
         shell: visitor.shell("Messages", Section::AllMessages),
         filters: filters(query),
-        is_filtered: FILTERS.iter().any(|name| query.find(name).is_some()),
-        error,
-        pager: pager(PATH, query, &FILTERS, &found, "message"),
+        is_filtered: names.iter().any(|name| query.find(name).is_some()),
+        error: error.or(refused),
+        pager: pager(PATH, query, &names, &found, "message"),
         rows: rows(&visitor, &found.items).await?,
         empty: Empty::new(
             "No message fits",
@@ -89,13 +67,6 @@ pub(super) async fn list(visitor: Visitor) -> Answered {
         export: None,
     };
     Ok(visitor.answer(&screen))
-}
-
-fn none() -> Page<Message> {
-    Page {
-        items: Vec::new(),
-        next: None,
-    }
 }
 
 /// Returns the account and the environment of the query, or `None` for a wrong account.
@@ -109,11 +80,8 @@ fn scope(query: &Form) -> Option<QueryScope> {
 }
 
 fn filters(query: &Form) -> Vec<Field> {
-    let choices = [("", "Live"), ("sandbox", "Sandbox")].map(|(value, text)| Choice {
-        value: value.to_owned(),
-        text: text.to_owned(),
-    });
-    let environment = Field::new(Kind::Select(choices.to_vec()), "environment", "Environment");
+    let choices = vec![Choice::new("", "Live"), Choice::new("sandbox", "Sandbox")];
+    let environment = Field::new(Kind::Select(choices), "environment", "Environment");
     let account = Field::text("account", "Account").inputmode("numeric");
     let mut filters = messages::filters(query);
     filters.push(optional(account, query));

@@ -199,10 +199,7 @@ fn new_secret(visitor: &Visitor, error: Option<String>) -> FormScreen {
         0 => "At once: the secret has leaked".to_owned(),
         hours => format!("After {}", counted(hours, "hour")),
     };
-    let choices = OVERLAPS.map(|(value, hours)| Choice {
-        value: value.to_owned(),
-        text: text(hours),
-    });
+    let choices = OVERLAPS.map(|(value, hours)| Choice::new(value, text(hours)));
     FormScreen {
         shell: visitor.shell("Create a secret", Section::Callbacks),
         lead: "Your receiver verifies the header webhook-signature with it.".to_owned(),

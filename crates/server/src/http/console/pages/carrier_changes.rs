@@ -4,9 +4,10 @@ use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::lists::confirm;
+use crate::explanation::controlled;
 use console::parts::{Confirm, Field, Kind};
 use console::screens::{Part, SmallForm};
-use domain::carrier_control::{CarrierChange, CarrierControl, CarrierMode};
+use domain::carrier_control::{CarrierChange, CarrierMode};
 use engine::CarrierState;
 
 /// The address of the list of carriers.
@@ -52,17 +53,9 @@ async fn change(visitor: &Visitor, change: CarrierChange) -> Answered {
         .carriers(rules)
         .change(name, change)
         .await;
-    let text = changed.as_ref().map(|control| told(name, *control));
+    let text = changed.as_ref().map(|control| controlled(name, *control));
     let text = text.unwrap_or_default();
     visitor.after(changed, &format!("{PATH}/{name}"), &text)
-}
-
-fn told(name: &str, control: CarrierControl) -> String {
-    let mode = control.mode.as_str();
-    match control.max_per_second {
-        Some(limit) => format!("{name} is {mode}, with at most {limit} submits a second."),
-        None => format!("{name} is {mode}."),
-    }
 }
 
 /// Returns the changes of a carrier that are possible now.

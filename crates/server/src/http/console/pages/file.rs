@@ -228,10 +228,8 @@ fn title(look: &UploadLook, column: usize) -> String {
 }
 
 fn column_fields(look: &UploadLook) -> Vec<Field> {
-    let choices = (0..look.names.len()).map(|column| Choice {
-        value: column.to_string(),
-        text: title(look, column),
-    });
+    let choices =
+        (0..look.names.len()).map(|column| Choice::new(column.to_string(), title(look, column)));
     let header = if look.columns.has_header { "yes" } else { "" };
     vec![
         Field::new(

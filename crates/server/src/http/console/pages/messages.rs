@@ -1,12 +1,12 @@
 //! Messages: the list with its search, and a message with its recipients.
 
-use super::super::failure::Failure;
 use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::message_changes;
 use super::shared::{
-    address, exported, moment, optional, page_or_reason, pager, queries, recipient_badge,
+    address, exported, message_or_reason, moment, optional, page_or_reason, pager, queries,
+    recipient_badge,
 };
 use console::Section;
 use console::figures::{count, naira, percent, time};
@@ -27,12 +27,9 @@ pub(super) async fn list(visitor: Visitor) -> Answered {
     let query = visitor.query();
     let mut unknown = None;
     if let Some(id) = query.find("message_id").map(str::trim) {
-        match queries(&visitor)?.message(id).await.map_err(Failure::from) {
+        match message_or_reason(queries(&visitor)?.message(id).await)? {
             Ok(found) => return Ok(visitor.redirect(&format!("{PATH}/{}", found.id))),
-            Err(Failure::NotFound) => {
-                unknown = Some("There is no message with this ID.".to_owned());
-            }
-            Err(failure) => unknown = Some(failure.shown()?.1),
+            Err(reason) => unknown = Some(reason),
         }
     }
     let page = PageFields {
@@ -73,7 +70,8 @@ pub(super) async fn list(visitor: Visitor) -> Answered {
     Ok(visitor.answer(&screen))
 }
 
-const FILTERS: [&str; 8] = [
+/// The filters of the list, in the query.
+pub(super) const FILTERS: [&str; 8] = [
     "recipient",
     "sender",
     "state",
@@ -102,22 +100,18 @@ pub(super) fn filter(query: &Form) -> FilterFields {
 }
 
 pub(super) fn filters(query: &Form) -> Vec<Field> {
-    let choice = |value: &str, text: &str| Choice {
-        value: value.to_owned(),
-        text: text.to_owned(),
-    };
-    let mut states = vec![choice("", "Any")];
+    let mut states = vec![Choice::new("", "Any")];
     states.extend(
         MessageState::ALL
             .iter()
-            .map(|one| choice(one.as_str(), state(*one).1)),
+            .map(|one| Choice::new(one.as_str(), state(*one).1)),
     );
     let text = |name: &str, label: &str| optional(Field::text(name, label), query);
-    let mut statuses = vec![choice("", "Any")];
+    let mut statuses = vec![Choice::new("", "Any")];
     statuses.extend(
         StatusFilter::ALL
             .iter()
-            .map(|one| choice(one.as_str(), &status_word(*one))),
+            .map(|one| Choice::new(one.as_str(), status_word(*one))),
     );
     vec![
         text("message_id", "Message ID"),

@@ -41,10 +41,10 @@ pub(super) fn form_fields(
     let senders = admission.customer().senders.values();
     let approved = senders.filter(|sender| sender.status == SenderStatus::Approved);
     let senders: Vec<Choice> = approved
-        .map(|sender| choice(&sender.name, &sender.name))
+        .map(|sender| Choice::new(&sender.name, &sender.name))
         .collect();
     let gateways = Gateway::ALL.iter();
-    let gateways = gateways.map(|one| choice(one.as_str(), gateway_name(*one)));
+    let gateways = gateways.map(|one| Choice::new(one.as_str(), gateway_name(*one)));
     let sender_hint = if senders.is_empty() {
         "No sender ID is approved yet. Ask for one under Sender IDs."
     } else {
@@ -75,14 +75,6 @@ const fn gateway_name(gateway: Gateway) -> &'static str {
         Gateway::Otp => "One-time passwords",
         Gateway::DualBackup => "Direct, then corporate if it fails",
         Gateway::International => "International",
-    }
-}
-
-/// Returns a choice of a field.
-fn choice(value: &str, text: &str) -> Choice {
-    Choice {
-        value: value.to_owned(),
-        text: text.to_owned(),
     }
 }
 

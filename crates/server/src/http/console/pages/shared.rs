@@ -39,6 +39,9 @@ pub(super) fn address(path: &str, query: &Form, filters: &[&str], cursor: Option
 
 /// A page of a list, of those for customers or of those for operators.
 pub(super) trait Rows {
+    /// Returns a page without rows.
+    fn none() -> Self;
+
     /// Returns the number of rows.
     fn count(&self) -> usize;
 
@@ -47,6 +50,13 @@ pub(super) trait Rows {
 }
 
 impl<T> Rows for ListPage<T> {
+    fn none() -> Self {
+        Self {
+            items: Vec::new(),
+            next_cursor: None,
+        }
+    }
+
     fn count(&self) -> usize {
         self.items.len()
     }
@@ -57,6 +67,13 @@ impl<T> Rows for ListPage<T> {
 }
 
 impl<T> Rows for Page<T> {
+    fn none() -> Self {
+        Self {
+            items: Vec::new(),
+            next: None,
+        }
+    }
+
     fn count(&self) -> usize {
         self.items.len()
     }
@@ -83,18 +100,23 @@ pub(super) fn pager(
 }
 
 /// Returns a page of a list, or an empty page and the reason why the filters were refused.
-pub(super) fn page_or_reason<T>(
-    found: Result<ListPage<T>, engine::Error>,
-) -> Result<(ListPage<T>, Option<String>), Failure> {
-    match found.map_err(Failure::from) {
+pub(super) fn page_or_reason<P: Rows>(
+    found: Result<P, impl Into<Failure>>,
+) -> Result<(P, Option<String>), Failure> {
+    match found.map_err(Into::into) {
         Ok(found) => Ok((found, None)),
-        Err(failure) => {
-            let none = ListPage {
-                items: Vec::new(),
-                next_cursor: None,
-            };
-            Ok((none, Some(failure.shown()?.1)))
-        }
+        Err(failure) => Ok((P::none(), Some(failure.shown()?.1))),
+    }
+}
+
+/// Returns the message of an ID, or the reason why there is none to show.
+pub(super) fn message_or_reason<T>(
+    found: Result<T, impl Into<Failure>>,
+) -> Result<Result<T, String>, Failure> {
+    match found.map_err(Into::into) {
+        Ok(found) => Ok(Ok(found)),
+        Err(Failure::NotFound) => Ok(Err("There is no message with this ID.".to_owned())),
+        Err(failure) => Ok(Err(failure.shown()?.1)),
     }
 }
 

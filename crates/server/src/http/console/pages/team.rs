@@ -155,10 +155,9 @@ async fn screen(
 }
 
 fn role_field(visitor: &Visitor, label: &str) -> Field {
-    let choices = roles(visitor).iter().map(|role| Choice {
-        value: role.as_str().to_owned(),
-        text: role_name(*role).to_owned(),
-    });
+    let choices = roles(visitor)
+        .iter()
+        .map(|role| Choice::new(role.as_str(), role_name(*role)));
     Field::new(Kind::Select(choices.collect()), "role", label)
 }
 

@@ -55,20 +55,18 @@ fn filter(query: &Form) -> FilterFields {
 }
 
 fn filters(query: &Form) -> Vec<Field> {
-    let mut kinds = vec![Choice {
-        value: String::new(),
-        text: "Any".to_owned(),
-    }];
+    let mut kinds = vec![Choice::new("", "Any")];
     let known = [
         EntryKind::Charge,
         EntryKind::Refund,
         EntryKind::Credit,
         EntryKind::Debit,
     ];
-    kinds.extend(known.iter().map(|one| Choice {
-        value: one.as_str().to_owned(),
-        text: word(*one).to_owned(),
-    }));
+    kinds.extend(
+        known
+            .iter()
+            .map(|one| Choice::new(one.as_str(), word(*one))),
+    );
     vec![
         optional(Field::new(Kind::Input("date"), "since", "From"), query),
         optional(Field::new(Kind::Input("date"), "until", "Before"), query),
