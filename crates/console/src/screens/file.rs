@@ -1,5 +1,6 @@
 //! The send to a file: upload, meaning of the columns, review and progress.
 
+use super::send::Counter;
 use crate::Shell;
 use crate::parts::{Field, Figure, Table, Tone};
 use askama::Template;
@@ -44,6 +45,16 @@ pub struct FileSend {
     pub hidden: Vec<(String, String)>,
     /// The fields of the send: sender, text, gateway, time, reference.
     pub fields: Vec<Field>,
+    /// The counter of the text.
+    pub counter: Counter,
+}
+
+impl FileSend {
+    /// Returns the counter before anything was typed.
+    pub fn empty_counter() -> Counter {
+        let note = "Type a text to see the pages and the cost of the file.";
+        Counter::with_note(Tone::Plain, note.to_owned())
+    }
 }
 
 /// The rows of a file that are left out.

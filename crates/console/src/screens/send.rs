@@ -35,10 +35,15 @@ pub struct Counter {
 impl Counter {
     /// Returns the counter before anything was typed.
     pub fn empty() -> Self {
-        let note = "Type a text and a recipient to see the pages and the cost.".to_owned();
+        let note = "Type a text and a recipient to see the pages and the cost.";
+        Self::with_note(Tone::Plain, note.to_owned())
+    }
+
+    /// Returns a counter that has no figures, for the reason that the note gives.
+    pub fn with_note(tone: Tone, note: String) -> Self {
         Self {
             figures: Vec::new(),
-            notes: vec![(Tone::Plain, note)],
+            notes: vec![(tone, note)],
             prepared: None,
             networks: Vec::new(),
         }

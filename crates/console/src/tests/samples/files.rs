@@ -1,5 +1,6 @@
 //! The screens of a send to a file.
 
+use super::lists::counter;
 use super::{HOSTILE, NOW_MS, shell};
 use crate::parts::{Cell, Choice, Column, Confirm, Field, Figure, Kind, Table, Tone};
 use crate::screens::{FileProgress, FileReview, FileSend, FileUpload, LeftOutRows};
@@ -164,6 +165,7 @@ fn columns(name: &str, left_out: LeftOutRows) -> FileSend {
                 .hint(format!("Placeholders: {{{name}}}, {{Due_date}}.")),
             Field::text("customer_reference", "Reference").optional(),
         ],
+        counter: counter(),
     }
 }
 

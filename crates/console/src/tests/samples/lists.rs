@@ -387,7 +387,7 @@ fn send(counter: Counter) -> Send {
     }
 }
 
-fn counter() -> Counter {
+pub(super) fn counter() -> Counter {
     Counter {
         figures: vec![
             Figure::new("Recipients", "1,204"),

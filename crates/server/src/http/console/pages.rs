@@ -131,6 +131,11 @@ fn files() -> Vec<Page> {
             file::delete,
         ),
         post(
+            "/console/send/file/{upload}/count",
+            SendMessages,
+            file_send::count_pages,
+        ),
+        post(
             "/console/send/file/{upload}/review",
             SendMessages,
             file_send::review,

@@ -57,16 +57,21 @@ fn pairs<'p>(
 
 /// Posts the text of a send for review.
 async fn reviewed(browser: &mut Browser, path: &str, body: &str) -> Answer {
+    posted(browser, path, "review", body).await
+}
+
+/// Posts the text of a send to a step: the counter or the review.
+async fn posted(browser: &mut Browser, path: &str, step: &str, body: &str) -> Answer {
     let page = browser.get(path).await;
     assert_eq!(page.status, 200, "{}", page.text());
-    let review = format!("{path}/review");
-    let fields = fields_of(&page, &review);
+    let fields = fields_of(&page, &format!("{path}/review"));
     let text = [
         ("from", SENDER),
         ("body", body),
         ("gateway", "direct-refund"),
     ];
-    browser.post(&review, &pairs(&fields, &text)).await
+    let step = format!("{path}/{step}");
+    browser.post(&step, &pairs(&fields, &text)).await
 }
 
 fn shows(page: &Answer, parts: &[&str]) {
@@ -94,7 +99,11 @@ async fn a_file_is_sent_as_it_was_counted() {
             "Not a valid number",
         ],
     );
-    let review = reviewed(&mut browser, &path, "Dear {Name}, pay by {Due}").await;
+    let empty = posted(&mut browser, &path, "count", "").await;
+    shows(&empty, &["Type a text to see the pages and the cost"]);
+    let text = "Dear {Name}, pay by {Due}";
+    let counter = posted(&mut browser, &path, "count", text).await;
+    let review = reviewed(&mut browser, &path, text).await;
     assert_eq!(review.status, 200, "{}", review.text());
     shows(
         &review,
@@ -117,6 +126,7 @@ async fn a_file_is_sent_as_it_was_counted() {
     let cost = before - ogene.total().await;
     let shown = format!("{cost:.2}").replace('.', "<small>.");
     shows(&review, &[&shown]);
+    shows(&counter, &[&shown, "GSM, at most 1 for a recipient", "mtn"]);
     // The same form again is the same message.
     let again = browser.post(&send, &pairs(&fields, &[])).await;
     leads_to(&again, &message);

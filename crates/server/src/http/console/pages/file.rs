@@ -206,6 +206,7 @@ pub(super) async fn file_form(visitor: &Visitor, fields: &Form, error: Option<St
         left_out: left_out::rows(&shell, &href, &review, hidden(look.columns)),
         hidden: hidden(look.columns),
         fields: form_fields(&admission, fields, None, text_field(&look)),
+        counter: FileSend::empty_counter(),
         href,
         shell,
     };

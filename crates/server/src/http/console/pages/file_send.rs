@@ -1,4 +1,4 @@
-//! The review of a send to a file, the send itself, and the rows that are left out.
+//! The counter and the review of a send to a file, the send itself, and the rows that are left out.
 
 use super::super::failure::Failure;
 use super::super::form::Form;
@@ -6,18 +6,68 @@ use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::file::{PATH, chosen, file_form, hidden, id, upload_send, upload_sends};
 use super::left_out;
-use super::send_parts::{self, alphabet_name, changes, fresh_key, given_pairs, uncovered, when};
+use super::send_parts::{
+    self, alphabet_name, changes, fresh_key, given_pairs, networks, short_balance, uncovered, when,
+};
 use super::shared::exported;
 use console::Section;
 use console::figures::{count, counted};
 use console::parts::{Cell, Column, Figure, Table, Tone};
-use console::screens::{FileProgress, FileReview};
+use console::screens::{Counter, FileProgress, FileReview, FileSend};
 use domain::Quote;
 use domain::upload::Columns;
 use engine::{UploadReview, UploadStep};
 
 /// The fields of the send that the review passes on.
 const FIELDS: [&str; 5] = ["from", "body", "gateway", "send_at", "customer_reference"];
+
+/// Largest number of rows that are counted while the text is typed. Each change reads them all.
+const MAX_COUNTED_ROWS: i64 = 10_000;
+
+/// `POST /console/send/file/{upload}/count`: the counter alone.
+pub(super) async fn count_pages(visitor: Visitor, fields: Form) -> Answered {
+    let Some(columns) = chosen(&fields) else {
+        return Err(Failure::NotAForm);
+    };
+    Ok(visitor.answer(&counter(&visitor, &fields, columns).await?))
+}
+
+async fn counter(visitor: &Visitor, fields: &Form, columns: Columns) -> Result<Counter, Failure> {
+    let request = upload_send(visitor, fields, columns)?;
+    if request.fields.body.is_none() {
+        return Ok(FileSend::empty_counter());
+    }
+    let sends = upload_sends(visitor)?;
+    let look = sends.look(request.upload, Some(columns)).await?;
+    if look.upload.rows > MAX_COUNTED_ROWS {
+        let most = count(MAX_COUNTED_ROWS.unsigned_abs());
+        let text = format!("A file of over {most} rows is counted at the review.");
+        return Ok(Counter::with_note(Tone::Plain, text));
+    }
+    match sends.review(&request).await.map_err(Failure::from) {
+        Ok(review) => Ok(counted_as(&review, fields.get("body"))),
+        Err(failure) => {
+            let (_, text) = failure.shown()?;
+            Ok(Counter::with_note(Tone::Bad, text))
+        }
+    }
+}
+
+fn counted_as(review: &UploadReview, body: &str) -> Counter {
+    let Some(quote) = &review.quote else {
+        let text = "No row of the file can be sent. The reasons are below.".to_owned();
+        return Counter::with_note(Tone::Bad, text);
+    };
+    let mut notes: Vec<_> = short_balance(quote, review.balance).into_iter().collect();
+    notes.extend(changes(quote));
+    let prepared = Some(&quote.prepared_body).filter(|text| text.as_str() != body);
+    Counter {
+        figures: figures(review, quote),
+        notes,
+        prepared: prepared.cloned(),
+        networks: networks(quote),
+    }
+}
 
 /// `POST /console/send/file/{upload}/review`: what will be sent and charged, with one button.
 pub(super) async fn review(visitor: Visitor, fields: Form) -> Answered {

@@ -5,8 +5,8 @@ use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::send_parts::{
-    self, admit, alphabet_name, changes, form_fields, fresh_key, given_pairs, send_fields,
-    status_of, uncovered, when,
+    self, admit, alphabet_name, changes, form_fields, fresh_key, given_pairs, networks,
+    send_fields, short_balance, status_of, uncovered, when,
 };
 use console::figures::{count, counted, naira, time};
 use console::parts::{Field, Figure, Kind, Tone};
@@ -164,30 +164,19 @@ async fn counter(visitor: &Visitor, fields: &Form) -> Result<Counter, Failure> {
         Ok(quoted) => Ok(counted_as(&quoted, fields.get("body"))),
         Err(failure) => {
             let (_, text) = failure.shown()?;
-            Ok(Counter {
-                notes: vec![(Tone::Bad, text)],
-                ..Counter::empty()
-            })
+            Ok(Counter::with_note(Tone::Bad, text))
         }
     }
 }
 
 fn counted_as(quoted: &Quoted, body: &str) -> Counter {
     let quote = &quoted.quote;
-    let networks = quote.by_network.iter().map(|one| {
-        [
-            one.network.clone(),
-            one.recipients.to_string(),
-            one.pages.to_string(),
-            naira(one.cost),
-        ]
-    });
     let prepared = Some(&quote.prepared_body).filter(|text| text.as_str() != body);
     Counter {
         figures: figures(quoted),
         notes: notes(quoted),
         prepared: prepared.cloned(),
-        networks: networks.collect(),
+        networks: networks(quote),
     }
 }
 
@@ -205,14 +194,7 @@ fn figures(quoted: &Quoted) -> Vec<Figure> {
 
 fn notes(quoted: &Quoted) -> Vec<(Tone, String)> {
     let quote = &quoted.quote;
-    let mut notes = Vec::new();
-    if !quote.is_covered_by(quoted.balance) {
-        let text = format!(
-            "The balance of {} does not cover the cost.",
-            naira(quoted.balance)
-        );
-        notes.push((Tone::Bad, text));
-    }
+    let mut notes: Vec<_> = short_balance(quote, quoted.balance).into_iter().collect();
     if quote.invalid_count > 0 {
         let named: Vec<&str> = quote
             .invalid

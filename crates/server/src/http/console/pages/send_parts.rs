@@ -124,6 +124,25 @@ pub(super) fn uncovered(quote: &Quote, balance: Money) -> Option<Failure> {
     (!quote.is_covered_by(balance)).then_some(Failure::Refused(text))
 }
 
+/// Returns the note of a counter if the balance does not suffice.
+pub(super) fn short_balance(quote: &Quote, balance: Money) -> Option<(Tone, String)> {
+    let text = format!("The balance of {} does not cover the cost.", naira(balance));
+    (!quote.is_covered_by(balance)).then_some((Tone::Bad, text))
+}
+
+/// Returns the networks with their recipients, pages and cost.
+pub(super) fn networks(quote: &Quote) -> Vec<[String; 4]> {
+    let rows = quote.by_network.iter().map(|one| {
+        [
+            one.network.clone(),
+            one.recipients.to_string(),
+            one.pages.to_string(),
+            naira(one.cost),
+        ]
+    });
+    rows.collect()
+}
+
 /// Returns a sentence on the time of the send.
 pub(super) fn when(fields: &Form) -> String {
     match fields.find("send_at") {
