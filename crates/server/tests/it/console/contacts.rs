@@ -1,6 +1,6 @@
 //! Groups of contacts in the console.
 
-use super::{ORIGIN, leads_to, member, token};
+use super::{Browser, ORIGIN, leads_to, member, token};
 use crate::kit::http::{Answer, Request};
 use crate::kit::{AIRTEL, GLO, MTN, Ogene};
 use domain::user::role::Role;
@@ -15,6 +15,15 @@ fn shows(page: &Answer, parts: &[&str]) {
     }
 }
 
+/// Creates a group. Returns the path of its page, and the path of the page that adds contacts.
+async fn created(browser: &mut Browser, name: &str) -> (String, String) {
+    let new = format!("{PATH}/new");
+    let answer = browser.send(&new, PATH, &[("name", name)]).await;
+    let add = answer.header("location").expect("a group").to_owned();
+    let group = add.strip_suffix("/add").expect("a group").to_owned();
+    (group, add)
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_group_is_filled_sent_to_and_removed() {
     let ogene = Ogene::start().await;
@@ -22,9 +31,7 @@ async fn a_group_is_filled_sent_to_and_removed() {
     shows(&owner.get(PATH).await, &["No groups yet", "Create a group"]);
     let new = format!("{PATH}/new");
     let name = [("name", "Kano <customers>")];
-    let created = owner.send(&new, PATH, &name).await;
-    let add = created.header("location").expect("a group").to_owned();
-    let group = add.strip_suffix("/add").expect("a group").to_owned();
+    let (group, add) = created(&mut owner, name[0].1).await;
     let again = owner.send(&new, PATH, &name).await;
     assert_eq!(again.status, 422);
     assert!(
@@ -92,11 +99,7 @@ async fn a_group_is_filled_sent_to_and_removed() {
 async fn a_group_is_changed_by_its_account_alone() {
     let ogene = Ogene::start().await;
     let (mut owner, _) = member(&ogene, Some(ogene.shop.id), Role::Owner).await;
-    let created = owner
-        .send(&format!("{PATH}/new"), PATH, &[("name", "Kano")])
-        .await;
-    let add = created.header("location").expect("a group").to_owned();
-    let group = add.strip_suffix("/add").expect("a group").to_owned();
+    let (group, add) = created(&mut owner, "Kano").await;
     leads_to(&owner.send(&add, &add, &[("contacts", MTN)]).await, &group);
     // A viewer reads and changes nothing, and another account sees nothing.
     let (mut viewer, _) = member(&ogene, Some(ogene.shop.id), Role::Viewer).await;
@@ -131,11 +134,7 @@ async fn a_group_is_changed_by_its_account_alone() {
 async fn a_group_of_many_contacts_has_pages() {
     let ogene = Ogene::start().await;
     let (mut owner, _) = member(&ogene, Some(ogene.shop.id), Role::Owner).await;
-    let created = owner
-        .send(&format!("{PATH}/new"), PATH, &[("name", "Kano")])
-        .await;
-    let add = created.header("location").expect("a group").to_owned();
-    let group = add.strip_suffix("/add").expect("a group").to_owned();
+    let (group, add) = created(&mut owner, "Kano").await;
     let numbers: Vec<String> = (0..60).map(|one| format!("23480312345{one:02}")).collect();
     let typed = numbers.join("\n");
     leads_to(

@@ -113,8 +113,8 @@ fn form(title: &str, lead: &str, form: SmallForm) -> Part {
 }
 
 fn money(kind: &str, title: &str, action: &str, id: AccountId) -> Part {
-    let components = Component::ALL
-        .map(|component| Choice::new(component.as_str().to_owned(), words(component.as_str())));
+    let components =
+        Component::ALL.map(|component| Choice::new(component.as_str(), words(component.as_str())));
     let name = |field: &str| format!("{kind}-{field}");
     let mut fields = vec![
         Field::text(&name("amount"), "Amount in naira")
@@ -205,8 +205,7 @@ async fn members(visitor: &Visitor, id: AccountId) -> Result<Part, Failure> {
     });
     let columns = ["E-mail", "Name", "Role"].map(Column::text).to_vec();
     let mut part = rows(visitor, ("Users", ""), columns, cells.collect(), "No users");
-    let roles =
-        Role::OF_ACCOUNT.map(|role| Choice::new(role.as_str().to_owned(), words(role.as_str())));
+    let roles = Role::OF_ACCOUNT.map(|role| Choice::new(role.as_str(), words(role.as_str())));
     part.form = Some(SmallForm {
         href: format!("{}/invite", path(id)),
         fields: vec![

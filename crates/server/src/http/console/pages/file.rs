@@ -143,12 +143,9 @@ pub(super) fn chosen(fields: &Form) -> Option<Columns> {
     })
 }
 
-/// Returns the send of a form.
-pub(super) fn upload_send(
-    visitor: &Visitor,
-    fields: &Form,
-    columns: Columns,
-) -> Result<UploadSend, Failure> {
+/// Returns the send of a form. It fails if the form does not have the meaning of the columns.
+pub(super) fn upload_send(visitor: &Visitor, fields: &Form) -> Result<UploadSend, Failure> {
+    let columns = chosen(fields).ok_or(Failure::NotAForm)?;
     Ok(UploadSend {
         upload: id(visitor)?,
         columns,

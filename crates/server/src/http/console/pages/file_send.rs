@@ -4,10 +4,10 @@ use super::super::failure::Failure;
 use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
-use super::file::{PATH, chosen, file_form, hidden, id, upload_send, upload_sends};
+use super::file::{PATH, file_form, hidden, id, upload_send, upload_sends};
 use super::left_out;
 use super::send_parts::{
-    self, alphabet_name, changes, fresh_key, given_pairs, networks, short_balance, uncovered, when,
+    self, alphabet_name, changes, counter_or_reason, fresh_key, given_pairs, uncovered, when,
 };
 use super::shared::exported;
 use console::Section;
@@ -24,57 +24,40 @@ const FIELDS: [&str; 5] = ["from", "body", "gateway", "send_at", "customer_refer
 /// Largest number of rows that are counted while the text is typed. Each change reads them all.
 const MAX_COUNTED_ROWS: i64 = 10_000;
 
+/// The reason why a file has no price.
+const NO_ROW: &str = "No row of the file can be sent. The reasons are below.";
+
 /// `POST /console/send/file/{upload}/count`: the counter alone.
 pub(super) async fn count_pages(visitor: Visitor, fields: Form) -> Answered {
-    let Some(columns) = chosen(&fields) else {
-        return Err(Failure::NotAForm);
-    };
-    Ok(visitor.answer(&counter(&visitor, &fields, columns).await?))
-}
-
-async fn counter(visitor: &Visitor, fields: &Form, columns: Columns) -> Result<Counter, Failure> {
-    let request = upload_send(visitor, fields, columns)?;
+    let request = upload_send(&visitor, &fields)?;
     if request.fields.body.is_none() {
-        return Ok(FileSend::empty_counter());
+        return Ok(visitor.answer(&FileSend::empty_counter()));
     }
-    let sends = upload_sends(visitor)?;
-    let look = sends.look(request.upload, Some(columns)).await?;
-    if look.upload.rows > MAX_COUNTED_ROWS {
+    let sends = upload_sends(&visitor)?;
+    let upload = sends.uploads().find(request.upload).await?;
+    if upload.ok_or(Failure::NotFound)?.rows > MAX_COUNTED_ROWS {
         let most = count(MAX_COUNTED_ROWS.unsigned_abs());
         let text = format!("A file of over {most} rows is counted at the review.");
-        return Ok(Counter::with_note(Tone::Plain, text));
+        return Ok(visitor.answer(&Counter::with_note(Tone::Plain, text)));
     }
-    match sends.review(&request).await.map_err(Failure::from) {
-        Ok(review) => Ok(counted_as(&review, fields.get("body"))),
-        Err(failure) => {
-            let (_, text) = failure.shown()?;
-            Ok(Counter::with_note(Tone::Bad, text))
-        }
-    }
+    let counted = sends.review(&request).await.map_err(Failure::from);
+    let counted = counted.map(|review| counted_as(&review, fields.get("body")));
+    Ok(visitor.answer(&counter_or_reason(counted)?))
 }
 
 fn counted_as(review: &UploadReview, body: &str) -> Counter {
-    let Some(quote) = &review.quote else {
-        let text = "No row of the file can be sent. The reasons are below.".to_owned();
-        return Counter::with_note(Tone::Bad, text);
-    };
-    let mut notes: Vec<_> = short_balance(quote, review.balance).into_iter().collect();
-    notes.extend(changes(quote));
-    let prepared = Some(&quote.prepared_body).filter(|text| text.as_str() != body);
-    Counter {
-        figures: figures(review, quote),
-        notes,
-        prepared: prepared.cloned(),
-        networks: networks(quote),
+    match &review.quote {
+        Some(quote) => {
+            let figures = figures(review, quote);
+            send_parts::counter(quote, review.balance, body, figures, None)
+        }
+        None => Counter::with_note(Tone::Bad, NO_ROW.to_owned()),
     }
 }
 
 /// `POST /console/send/file/{upload}/review`: what will be sent and charged, with one button.
 pub(super) async fn review(visitor: Visitor, fields: Form) -> Answered {
-    let Some(columns) = chosen(&fields) else {
-        return Err(Failure::NotAForm);
-    };
-    let request = upload_send(&visitor, &fields, columns)?;
+    let request = upload_send(&visitor, &fields)?;
     let reviewed = upload_sends(&visitor)?.review(&request).await;
     let review = match reviewed.map_err(Failure::from) {
         Ok(review) => review,
@@ -84,14 +67,20 @@ pub(super) async fn review(visitor: Visitor, fields: Form) -> Answered {
         let text = if request.fields.body.is_none() {
             "Type a text first."
         } else {
-            "No row of the file can be sent. The reasons are below."
+            NO_ROW
         };
         return again(&visitor, &fields, Failure::Refused(text.to_owned())).await;
     };
     if let Some(failure) = uncovered(quote, review.balance) {
         return again(&visitor, &fields, failure).await;
     }
-    Ok(visitor.answer(&review_screen(&visitor, &fields, columns, &review, quote)?))
+    Ok(visitor.answer(&review_screen(
+        &visitor,
+        &fields,
+        request.columns,
+        &review,
+        quote,
+    )?))
 }
 
 fn review_screen(
@@ -179,10 +168,7 @@ fn notes(fields: &Form, review: &UploadReview, quote: &Quote) -> Vec<(Tone, Stri
 /// `POST /console/send/file/{upload}/send`: sends messages for some seconds. The progress goes on
 /// with the next ones.
 pub(super) async fn send(visitor: Visitor, fields: Form) -> Answered {
-    let Some(columns) = chosen(&fields) else {
-        return Err(Failure::NotAForm);
-    };
-    let request = upload_send(&visitor, &fields, columns)?;
+    let request = upload_send(&visitor, &fields)?;
     let from = fields.get("next").parse().unwrap_or(0);
     let messages = fields.get("messages").parse().unwrap_or(0);
     if fields.find("key").is_none() {
@@ -196,7 +182,7 @@ pub(super) async fn send(visitor: Visitor, fields: Form) -> Answered {
         Err(failure) => return again(&visitor, &fields, failure).await,
     };
     if let Some(next) = step.next {
-        return progress(&visitor, &fields, columns, (next, messages), step);
+        return progress(&visitor, &fields, request.columns, (next, messages), step);
     }
     if let ([one], 0) = (step.messages.as_slice(), from) {
         let path = format!("/console/messages/{one}");
@@ -243,10 +229,7 @@ async fn again(visitor: &Visitor, fields: &Form, failure: Failure) -> Answered {
 
 /// `POST /console/send/file/{upload}/left-out`: the rows that are left out, as CSV.
 pub(super) async fn download(visitor: Visitor, fields: Form) -> Answered {
-    let Some(columns) = chosen(&fields) else {
-        return Err(Failure::NotAForm);
-    };
-    let request = upload_send(&visitor, &fields, columns)?;
+    let request = upload_send(&visitor, &fields)?;
     let left_out = upload_sends(&visitor)?.left_out(&request).await?;
     exported(left_out, "left-out.csv").await
 }

@@ -5,13 +5,14 @@ use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::send_parts::{
-    self, admit, alphabet_name, changes, form_fields, fresh_key, given_pairs, networks,
-    send_fields, short_balance, status_of, uncovered, when,
+    self, admit, alphabet_name, counter_or_reason, form_fields, fresh_key, given_pairs,
+    send_fields, status_of, uncovered, when,
 };
 use console::figures::{count, counted, naira, time};
 use console::parts::{Field, Figure, Kind, Tone};
 use console::screens::{self, Confirmation, Counter};
 use console::{Notice, Section};
+use domain::Quote;
 use domain::idempotency::{IdempotencyKey, Operation};
 use engine::{Answered as Accepted, Keyed, Purpose, Quoted, SendRequest};
 use std::sync::Arc;
@@ -160,24 +161,13 @@ async fn counter(visitor: &Visitor, fields: &Form) -> Result<Counter, Failure> {
     if fields.find("to").is_none() || fields.find("body").is_none() {
         return Ok(Counter::empty());
     }
-    match quote(visitor, fields).await {
-        Ok(quoted) => Ok(counted_as(&quoted, fields.get("body"))),
-        Err(failure) => {
-            let (_, text) = failure.shown()?;
-            Ok(Counter::with_note(Tone::Bad, text))
-        }
-    }
+    let quoted = quote(visitor, fields).await;
+    counter_or_reason(quoted.map(|quoted| counted_as(&quoted, fields.get("body"))))
 }
 
 fn counted_as(quoted: &Quoted, body: &str) -> Counter {
     let quote = &quoted.quote;
-    let prepared = Some(&quote.prepared_body).filter(|text| text.as_str() != body);
-    Counter {
-        figures: figures(quoted),
-        notes: notes(quoted),
-        prepared: prepared.cloned(),
-        networks: networks(quote),
-    }
+    send_parts::counter(quote, quoted.balance, body, figures(quoted), skipped(quote))
 }
 
 fn figures(quoted: &Quoted) -> Vec<Figure> {
@@ -192,22 +182,13 @@ fn figures(quoted: &Quoted) -> Vec<Figure> {
     send_parts::figures(quote, quoted.balance, pages)
 }
 
-fn notes(quoted: &Quoted) -> Vec<(Tone, String)> {
-    let quote = &quoted.quote;
-    let mut notes: Vec<_> = short_balance(quote, quoted.balance).into_iter().collect();
-    if quote.invalid_count > 0 {
-        let named: Vec<&str> = quote
-            .invalid
-            .iter()
-            .take(MAX_NAMED)
-            .map(String::as_str)
-            .collect();
-        let invalid = counted(quote.invalid_count as u64, "invalid number");
-        let text = format!("{invalid} will be skipped: {}.", named.join(", "));
-        notes.push((Tone::Warning, text));
-    }
-    notes.extend(changes(quote));
-    notes
+/// Returns the note on numbers that are skipped.
+fn skipped(quote: &Quote) -> Option<(Tone, String)> {
+    let named = quote.invalid.iter().take(MAX_NAMED).map(String::as_str);
+    let named: Vec<&str> = named.collect();
+    let invalid = counted(quote.invalid_count as u64, "invalid number");
+    let text = format!("{invalid} will be skipped: {}.", named.join(", "));
+    (quote.invalid_count > 0).then_some((Tone::Warning, text))
 }
 
 fn facts(fields: &Form, quoted: &Quoted) -> Vec<(String, String)> {

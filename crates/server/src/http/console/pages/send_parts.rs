@@ -7,6 +7,7 @@ use super::shared::moment;
 use axum::http::StatusCode;
 use console::figures::{count, counted, naira};
 use console::parts::{Choice, Field, Figure, Kind, Tone};
+use console::screens::Counter;
 use domain::{Alphabet, Gateway, Money, Quote, SendFields, SenderStatus};
 use engine::{Admission, Purpose};
 
@@ -124,15 +125,18 @@ pub(super) fn uncovered(quote: &Quote, balance: Money) -> Option<Failure> {
     (!quote.is_covered_by(balance)).then_some(Failure::Refused(text))
 }
 
-/// Returns the note of a counter if the balance does not suffice.
-pub(super) fn short_balance(quote: &Quote, balance: Money) -> Option<(Tone, String)> {
-    let text = format!("The balance of {} does not cover the cost.", naira(balance));
-    (!quote.is_covered_by(balance)).then_some((Tone::Bad, text))
-}
-
-/// Returns the networks with their recipients, pages and cost.
-pub(super) fn networks(quote: &Quote) -> Vec<[String; 4]> {
-    let rows = quote.by_network.iter().map(|one| {
+/// Returns the counter of a price. `skipped` is the note on recipients that are skipped.
+pub(super) fn counter(
+    quote: &Quote,
+    balance: Money,
+    body: &str,
+    figures: Vec<Figure>,
+    skipped: Option<(Tone, String)>,
+) -> Counter {
+    let short = format!("The balance of {} does not cover the cost.", naira(balance));
+    let short = (!quote.is_covered_by(balance)).then_some((Tone::Bad, short));
+    let notes = short.into_iter().chain(skipped).chain(changes(quote));
+    let networks = quote.by_network.iter().map(|one| {
         [
             one.network.clone(),
             one.recipients.to_string(),
@@ -140,7 +144,18 @@ pub(super) fn networks(quote: &Quote) -> Vec<[String; 4]> {
             naira(one.cost),
         ]
     });
-    rows.collect()
+    let prepared = Some(&quote.prepared_body).filter(|text| text.as_str() != body);
+    Counter {
+        figures,
+        notes: notes.collect(),
+        prepared: prepared.cloned(),
+        networks: networks.collect(),
+    }
+}
+
+/// Returns the counter, or one that has the reason why there is no price.
+pub(super) fn counter_or_reason(counted: Result<Counter, Failure>) -> Result<Counter, Failure> {
+    counted.or_else(|failure| Ok(Counter::with_note(Tone::Bad, failure.shown()?.1)))
 }
 
 /// Returns a sentence on the time of the send.
