@@ -18,6 +18,7 @@ mod gateway;
 mod hex;
 pub mod idempotency;
 mod ids;
+pub mod inbound;
 mod leg;
 mod money;
 mod named_enum;

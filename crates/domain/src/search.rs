@@ -2,6 +2,7 @@
 
 mod cursor;
 mod filter;
+mod inbound;
 mod recipient_runs;
 
 pub use cursor::{Cursor, List, Position};
@@ -9,6 +10,7 @@ pub use filter::{
     EntryKind, FilterFields, MessageFilter, StatusFilter, UsageBy, UsageFilter, WalletFilter,
     read_status,
 };
+pub use inbound::InboundFilter;
 pub use recipient_runs::{PostingRow, RunSize, RunTimes, next_merge, pack, postings_of};
 
 use crate::refusal::Refusal;

@@ -11,6 +11,7 @@ mod pages;
 mod plain;
 
 pub use changes::{MAX_NAMED_CHANGES, TextChange, TextChanges};
+pub(crate) use gsm::from_septets;
 pub(crate) use plain::{is_unseen, plain};
 
 /// Maximum length of a body in Unicode scalar values (docs/spec/sending.md, section 2).

@@ -1,8 +1,10 @@
-//! Periodic tasks: expiry, retention, held accounts, the control of carriers, the index of recipients and gauges.
+//! Periodic tasks: expiry, retention, held accounts, inbound messages, the control of carriers, the
+//! index of recipients and gauges.
 
 pub(crate) mod controls;
 pub(crate) mod gauges;
 mod held_accounts;
+mod inbound;
 mod recipient_index;
 mod retention;
 mod stops;

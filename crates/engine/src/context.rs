@@ -78,6 +78,8 @@ pub(crate) struct Context {
     pub(crate) callbacks: Arc<dyn CallbackSink>,
     pub(crate) commit_share: Arc<CommitShare>,
     pub(crate) requests: RequestLog,
+    /// Notifies the router that pages of inbound messages were kept.
+    pub(crate) inbound: tokio::sync::Notify,
 }
 
 /// Retries a read until it succeeds.

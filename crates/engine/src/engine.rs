@@ -128,6 +128,18 @@ fn carriers(settings: Vec<CarrierSettings>) -> Vec<Arc<Carrier>> {
     named.chain([sandbox]).map(Arc::new).collect()
 }
 
+/// Returns the configuration of a start.
+fn live(settings: &Settings, numbers: random::Numbers) -> Live {
+    Live {
+        plan: Plan::new(settings.rules.clone(), numbers),
+        carriers: carriers(settings.carriers.clone()),
+        limits: settings.limits,
+        retention: settings.retention,
+        inbound: settings.inbound,
+        sessions: settings.sessions,
+    }
+}
+
 impl Engine {
     /// Recovers the claims of a previous process, binds to the carriers and starts all tasks.
     pub async fn start(
@@ -148,19 +160,14 @@ impl Engine {
             Callbacks::start(store.clone(), node, calling, system.clone(), revision).await?;
         let numbers = random::Numbers::new(system.clock.now_ms(), &system.random);
         let context = Arc::new(Context {
-            live: ArcSwap::from_pointee(Live {
-                plan: Plan::new(settings.rules, numbers),
-                carriers: carriers(settings.carriers),
-                limits: settings.limits,
-                retention: settings.retention,
-                sessions: settings.sessions,
-            }),
+            live: ArcSwap::from_pointee(live(&settings, numbers)),
             message_ids: random::MessageIds::new(&system.random),
             otp_key: store.otps().server_key(system.random.bytes()).await?,
             commit_share: Arc::default(),
             requests: RequestLog::new(system.clock.clone()),
             callbacks: Arc::new(callbacks.clone()),
             nodes,
+            inbound: tokio::sync::Notify::new(),
             holds: HeldAccounts::default(),
             controls: Controls::default(),
             stops: StoppedMessages::default(),
@@ -314,6 +321,7 @@ impl Engine {
             carriers,
             limits: settings.limits,
             retention: settings.retention,
+            inbound: settings.inbound,
             sessions: settings.sessions,
         });
         self.stages

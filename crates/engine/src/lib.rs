@@ -61,8 +61,8 @@ pub use sessions::{
     Client, LinkFields, OpenLink, SecondFactor, SessionError, Sessions, SignedIn, Visit, session_id,
 };
 pub use settings::{
-    BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,
-    Settings,
+    BindMode, CallbackSettings, CarrierSettings, GuardSettings, InboundSettings, Limits, Retention,
+    SandboxLimits, Settings,
 };
 pub use store::{
     ContactGroup, Doubtful, RefusedRequest, SessionInfo, StoredAnswer, Upload, UploadId,

@@ -11,6 +11,7 @@ mod carriers;
 mod configuration;
 mod content;
 mod error;
+mod inbound;
 mod messages;
 mod page;
 mod queries;
@@ -31,14 +32,16 @@ pub use carriers::Carriers;
 pub use configuration::Configuration;
 pub use content::{Content, Phrase, prohibiting};
 pub use error::OperationError;
+pub use inbound::{Inbound, RouteFields};
 pub use messages::Messages;
 pub use page::{Page, PageRequest};
 pub use queries::{Export, MessageDetails, Queries, QueryScope};
 pub use requests::Requests;
 pub use senders::Senders;
 pub use store::{
-    AuditEntry, CallbackSecret, ControlledCarrier, DeadOrigin, Invitation, Member, Membership,
-    PausedBlock, RegisteredSender, TokenInfo, User, Verification as Checked, VerifyProgress,
+    AuditEntry, CallbackSecret, ControlledCarrier, DeadOrigin, InboundMessage, Invitation, Member,
+    Membership, PausedBlock, RegisteredSender, TokenInfo, User, Verification as Checked,
+    VerifyProgress,
 };
 pub use tokens::Tokens;
 pub use users::{LinkText, Users};
@@ -122,6 +125,12 @@ impl Operations {
     pub fn velocity(&self) -> Velocity {
         let Self { store, actor } = self.clone();
         Velocity { store, actor }
+    }
+
+    /// Inbound messages: list; routes: add, list, remove.
+    pub fn inbound(&self) -> Inbound {
+        let Self { store, actor } = self.clone();
+        Inbound { store, actor }
     }
 
     /// Users of the console: create, list, invite, roles, reset, disable.

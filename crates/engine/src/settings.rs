@@ -18,6 +18,8 @@ pub struct Settings {
     pub limits: Limits,
     /// The retention of old data.
     pub retention: Retention,
+    /// The settings of inbound messages.
+    pub inbound: InboundSettings,
     /// The content rules and velocity limits.
     pub guards: GuardSettings,
     /// The limits of sessions of the console.
@@ -54,6 +56,21 @@ impl Default for Retention {
             bodies_ms: None,
             sandbox_ms: 86_400_000,
             requests_ms: 7 * 86_400_000,
+        }
+    }
+}
+
+/// The settings of inbound messages.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct InboundSettings {
+    /// The time for which the pages of a message wait for the others, milliseconds.
+    pub join_timeout_ms: i64,
+}
+
+impl Default for InboundSettings {
+    fn default() -> Self {
+        Self {
+            join_timeout_ms: 300_000,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The tables that an import moves.
 
 mod contacts;
+mod inbound;
 mod operators;
 mod users;
 
@@ -11,7 +12,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 31] = [
+pub(super) const TABLES: [Table; 34] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -100,6 +101,9 @@ pub(super) const TABLES: [Table; 31] = [
         ],
         chunk: CHUNK,
     },
+    inbound::ROUTES,
+    inbound::MESSAGES,
+    inbound::PAGES,
     Table {
         name: "wallets",
         bucketed: Bucketed::ByAccount,

@@ -14,6 +14,7 @@ mod context;
 mod demo;
 mod export;
 mod import_sqlite;
+mod inbound;
 mod list;
 mod manual;
 mod message;
@@ -116,6 +117,9 @@ enum Command {
     /// Messages of all accounts: list, show what happened to one and why
     #[command(subcommand)]
     Message(message::Message),
+    /// Inbound messages: list them, and route numbers and keywords to accounts
+    #[command(subcommand)]
+    Inbound(inbound::Inbound),
     /// Write recipients or the entries of a wallet as CSV
     #[command(subcommand)]
     Export(export::Export),
@@ -244,6 +248,7 @@ fn execute(command: Command, context: &Context) -> Result<Answer, Failure> {
             Command::SenderId(command) => command.run(context).await,
             Command::Wallet(command) => command.run(context).await,
             Command::Message(command) => command.run(context).await,
+            Command::Inbound(command) => command.run(context).await,
             Command::Export(command) => command.run(context).await,
             Command::Usage(usage) => usage.run(context).await,
             Command::Callback(command) => command.run(context).await,

@@ -14,6 +14,7 @@ mod defaults;
 mod fault;
 mod gateway;
 mod http;
+mod inbound;
 mod limits;
 pub(crate) mod log;
 mod public_url;
@@ -73,6 +74,8 @@ pub struct Config {
     pub callbacks: engine::CallbackSettings,
     /// The retention of old data.
     pub retention: engine::Retention,
+    /// The settings of inbound messages.
+    pub inbound: engine::InboundSettings,
     /// The limits of messages to one number and to one block of numbers.
     pub velocity: domain::velocity::VelocityLimits,
     /// The web console.
@@ -182,6 +185,7 @@ impl Config {
                 velocity: self.velocity,
             },
             retention: self.retention,
+            inbound: self.inbound,
             sessions: self.console.sessions,
         }
     }
@@ -244,6 +248,7 @@ impl Config {
             limits: LimitsSection::read(root.section("limits"), sandbox),
             callbacks,
             retention,
+            inbound: inbound::read(root.section("inbound")),
             velocity,
             console: console::read(root.section("console")),
             log: Log::read(root.section("log")),

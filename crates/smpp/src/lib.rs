@@ -46,7 +46,7 @@ pub use frame_buffer::FrameBuffer;
 pub use limits::{
     MAX_ADDRESS_OCTETS, MAX_MESSAGE_ID_OCTETS, MAX_SYSTEM_ID_OCTETS, MAX_TEXT_OCTETS,
 };
-pub use long::{Segment, udh};
+pub use long::{Segment, content, udh};
 pub use pdu::{
     Address, Bind, BindKind, DeliverSm, MAX_PASSWORD_OCTETS, MAX_SHORT_MESSAGE_OCTETS,
     ShortMessage, SubmitSm, esm_class,

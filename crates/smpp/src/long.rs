@@ -37,6 +37,11 @@ impl Segment {
     }
 }
 
+/// Returns the text of a message without its user data header.
+pub fn content(message: &ShortMessage) -> &[u8] {
+    split_header(message).1
+}
+
 /// Returns the elements of the user data header, if there is one, and the text after it.
 pub(crate) fn split_header(message: &ShortMessage) -> (Option<&[u8]>, &[u8]) {
     let octets = message.text();

@@ -15,6 +15,7 @@ mod contacts;
 mod deliveries;
 mod idempotency;
 pub mod import_support;
+mod inbound;
 mod lists;
 mod messages;
 mod operators;
@@ -48,6 +49,10 @@ pub use deliveries::receipts::{CarrierReport, CarrierReports, Receipt, ReceiptSt
 pub use deliveries::settle::{CallbackRoom, MessageFacts, Planner, SecondLeg, Settled};
 pub use idempotency::{KeptAnswer, KeyedChange, KeyedRequest, Outcome, StoredAnswer, WriteAnswer};
 pub use import_support::ImportState;
+pub use inbound::{
+    AddedRoute, ArrivedPage, InboundMessage, InboundMessages, InboundPages, InboundRoutes,
+    KeptPages, PageGroup, RemovedRoute, RouteOwner,
+};
 pub use lists::{AccountRowKey, ListRow};
 pub use messages::Messages;
 pub use messages::accept::{Accepted, KeyedSend, MakeAnswer, NewMessage};

@@ -13,6 +13,7 @@ use crate::cluster::nodes::Nodes;
 use crate::contacts::Contacts;
 use crate::deliveries::receipts::CarrierReports;
 use crate::import_support::{self, ImportState};
+use crate::inbound::{InboundMessages, InboundPages, InboundRoutes};
 use crate::messages::Messages;
 use crate::messages::changes::MessageChanges;
 use crate::messages::duplicates::OpenWindows;
@@ -296,6 +297,21 @@ impl Store {
     /// Returns the contacts of customers.
     pub fn contacts(&self) -> Contacts<'_> {
         Contacts { db: &self.db }
+    }
+
+    /// Returns the inbound messages.
+    pub fn inbound_messages(&self) -> InboundMessages<'_> {
+        InboundMessages { db: &self.db }
+    }
+
+    /// Returns the pages of inbound messages.
+    pub fn inbound_pages(&self) -> InboundPages<'_> {
+        InboundPages { db: &self.db }
+    }
+
+    /// Returns the routes of inbound messages.
+    pub fn inbound_routes(&self) -> InboundRoutes<'_> {
+        InboundRoutes { db: &self.db }
     }
 
     /// Returns the uploads of recipients.

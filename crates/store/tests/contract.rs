@@ -20,6 +20,7 @@ mod contract {
     mod doubt;
     mod groups;
     mod holds;
+    mod inbound;
     mod keys;
     mod legs;
     mod limits;

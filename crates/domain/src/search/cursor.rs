@@ -55,6 +55,12 @@ pub enum List {
     RefusedRequests = 18,
     /// Contacts of a group.
     Contacts = 19,
+    /// Inbound messages of an account.
+    Inbound = 20,
+    /// Routes of inbound messages.
+    InboundRoutes = 21,
+    /// Inbound messages of all accounts, for operators.
+    OperatorInbound = 22,
 }
 
 /// The start of the next page of a list, as an opaque text.

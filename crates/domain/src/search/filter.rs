@@ -38,6 +38,10 @@ pub struct FilterFields {
     pub message_id: Option<String>,
     /// The groups of a usage report.
     pub by: Option<String>,
+    /// A number that receives messages.
+    pub number: Option<String>,
+    /// The keyword of an inbound message.
+    pub keyword: Option<String>,
 }
 
 named_enum! {
@@ -226,7 +230,7 @@ pub fn read_status(fields: &FilterFields) -> Result<Option<StatusFilter>, Refusa
     })
 }
 
-fn read_range(fields: &FilterFields) -> Result<(Option<i64>, Option<i64>), Refusal> {
+pub(super) fn read_range(fields: &FilterFields) -> Result<(Option<i64>, Option<i64>), Refusal> {
     let time = |text: &str| parse_time(text).ok();
     let since_ms = read("since", fields.since.as_ref(), time, || {
         format!("a time, as {FORMS}")
@@ -245,7 +249,7 @@ fn read_range(fields: &FilterFields) -> Result<(Option<i64>, Option<i64>), Refus
 }
 
 /// Parses a field that is not blank, or refuses it with the accepted forms.
-fn read<T>(
+pub(super) fn read<T>(
     name: &str,
     field: Option<&String>,
     parse: impl FnOnce(&str) -> Option<T>,
@@ -269,7 +273,8 @@ fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 fn sender_key(text: &str) -> Option<String> {
-    sender::is_well_formed(text).then(|| sender::key(text))
+    let is_number = crate::inbound::number(text).is_ok();
+    (is_number || sender::is_well_formed(text)).then(|| sender::key(text))
 }
 
 fn reference_of(text: &str) -> Option<String> {

@@ -136,6 +136,34 @@ pub(super) fn septets(text: &str) -> Vec<u8> {
     septets
 }
 
+/// Returns the text of septets, one in each octet. A septet that the extension table does not have
+/// stands for itself, and an octet that is no septet for U+FFFD (3GPP TS 23.038, 6.2.1.1).
+pub(crate) fn from_septets(septets: &[u8]) -> String {
+    let mut septets = septets.iter().copied();
+    let mut text = String::with_capacity(septets.len());
+    while let Some(septet) = septets.next() {
+        if septet != ESCAPE {
+            text.push(character(Code::Basic(septet)));
+        } else if let Some(next) = septets.next() {
+            let extended = find(Code::Extended(next));
+            text.push(extended.unwrap_or_else(|| character(Code::Basic(next))));
+        }
+    }
+    text
+}
+
+fn character(code: Code) -> char {
+    find(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+/// Returns the character of a code. All characters of the alphabet precede U+20AD.
+fn find(code: Code) -> Option<char> {
+    match code {
+        Code::Basic(octet) if self::code(octet.into()) == Some(code) => Some(octet.into()),
+        _ => ('\n'..='\u{20AC}').find(|&character| self::code(character) == Some(code)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

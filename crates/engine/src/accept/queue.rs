@@ -136,8 +136,7 @@ mod tests {
     use crate::context::plan::Plan;
     use crate::context::random::Numbers;
     use crate::context::random::Random;
-    use crate::settings::Limits;
-    use crate::settings::Retention;
+    use crate::settings::{InboundSettings, Limits, Retention};
     use domain::Fingerprint;
     use domain::MessageId;
     use domain::{
@@ -180,6 +179,7 @@ mod tests {
             carriers: Vec::new(),
             limits: Limits::default(),
             retention: Retention::default(),
+            inbound: InboundSettings::default(),
             sessions: domain::user::session::SessionLimits::default(),
         })
     }

@@ -5,6 +5,7 @@
 
 use crate::error::Error;
 use database::Outage;
+use domain::inbound::InboundRoute;
 use domain::token::{self, TokenHash, TokenTerms};
 use domain::token_guesses::Guesses;
 use domain::{AccountId, Customer, Refusal, sender};
@@ -180,8 +181,10 @@ impl Callers {
             return Ok(None);
         };
         let senders = self.store.senders().of(id).await?;
-        let senders = senders
-            .into_iter()
+        let routes = self.store.inbound_routes().of(id).await?;
+        let numbers = routes.into_iter().map(InboundRoute::as_sender);
+        let senders = numbers
+            .chain(senders)
             .map(|sender| (sender::key(&sender.name), sender))
             .collect();
         Ok(Some(Customer { account, senders }))

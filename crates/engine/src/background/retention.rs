@@ -146,6 +146,22 @@ async fn remove(
             more |= left;
         }
     }
+    Ok(more | remove_inbound(context, retention).await?)
+}
+
+/// Removes some old inbound messages and texts. The node of the first bucket does so for all
+/// accounts. Returns `true` if more may be left.
+async fn remove_inbound(context: &Context, retention: Retention) -> database::Result<bool> {
+    if !context.nodes.is_mine(Bucket(0)) {
+        return Ok(false);
+    }
+    let (inbound, now_ms) = (context.store.inbound_messages(), context.clock.now_ms());
+    let mut more = false;
+    for (kept_ms, bodies_only) in [(retention.bodies_ms, true), (retention.messages_ms, false)] {
+        if let Some(kept_ms) = kept_ms {
+            more |= inbound.remove_old(now_ms - kept_ms, bodies_only).await?;
+        }
+    }
     Ok(more)
 }
 

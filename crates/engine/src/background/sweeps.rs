@@ -1,6 +1,6 @@
 //! The periodic sweeps of the database.
 
-use super::{controls, gauges, held_accounts, recipient_index, retention, stops};
+use super::{controls, gauges, held_accounts, inbound, recipient_index, retention, stops};
 use crate::admit::callers::Callers;
 use crate::cluster::takeover::chunks;
 use crate::context::Context;
@@ -77,6 +77,7 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
     );
     let removing = tokio::spawn(retention::run(Arc::clone(context)));
     let indexing = tokio::spawn(recipient_index::run(Arc::clone(context)));
+    let routing = tokio::spawn(inbound::run(Arc::clone(context)));
     let others = [
         settling,
         following,
@@ -86,6 +87,7 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
         logging,
         removing,
         indexing,
+        routing,
     ];
     sweeps(context).into_iter().chain(others).collect()
 }
@@ -295,6 +297,12 @@ async fn forget_all(context: &Arc<Context>) -> database::Result<()> {
     let before_ms = now_ms - context.live().retention.requests_ms;
     while context.store.refused_requests().remove(before_ms).await? {}
     while context.store.uploads().remove_ended(now_ms).await? {}
+    while context
+        .store
+        .inbound_pages()
+        .forget_arrivals(now_ms)
+        .await?
+    {}
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 
 use crate::context::carrier::Carrier;
 use crate::context::plan::Plan;
-use crate::settings::{Limits, Retention};
+use crate::settings::{InboundSettings, Limits, Retention};
 use domain::user::session::SessionLimits;
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ pub(crate) struct Live {
     pub(crate) carriers: Vec<Arc<Carrier>>,
     pub(crate) limits: Limits,
     pub(crate) retention: Retention,
+    pub(crate) inbound: InboundSettings,
     pub(crate) sessions: SessionLimits,
 }
 

@@ -1,5 +1,6 @@
 //! The background operations of a worker and their results.
 
+use super::inbound::InboundAnswers;
 use super::transport::BoundSession;
 use domain::BatchId;
 use store::Claimed;
@@ -38,4 +39,8 @@ pub(crate) enum Completed {
         asked: usize,
     },
     FailedOver,
+    /// Inbound messages are committed.
+    InboundKept {
+        answers: InboundAnswers,
+    },
 }

@@ -39,13 +39,20 @@ impl ReceivedReceipt {
     }
 }
 
-/// A `deliver_sm` that is no readable receipt. It is answered and dropped, or the carrier would
-/// repeat it for ever.
-pub(crate) struct NoReceipt {
+/// A receipt without a message id or state. It is answered and dropped, or the carrier would repeat
+/// it for ever.
+pub(crate) struct UnreadableReceipt {
     pub(crate) deliver: DeliverSm,
     pub(crate) origins: Vec<Origin>,
-    /// `true` if its `esm_class` marks a receipt.
-    pub(crate) marked: bool,
+}
+
+/// The effect of a `deliver_sm`.
+pub(crate) enum Delivered {
+    /// It was a receipt, or a segment of one. These receipts are unreadable.
+    Receipts(Vec<UnreadableReceipt>),
+    /// It is an inbound message, or a page of one. A receipt in pages without the mark is also such
+    /// a message until its pages are joined.
+    Inbound(DeliverSm),
 }
 
 /// The received receipts of one carrier.
@@ -56,9 +63,8 @@ pub(crate) struct ReceiptInbox {
     takes_unmarked: bool,
     receipts: Vec<ReceivedReceipt>,
     octets: usize,
-    /// Incomplete segmented receipts with and without the `esm_class` of a receipt.
-    marked_segments: Segments,
-    other_segments: Segments,
+    /// Incomplete segmented receipts.
+    segments: Segments,
 }
 
 impl ReceiptInbox {
@@ -69,8 +75,7 @@ impl ReceiptInbox {
             takes_unmarked: settings.is_none_or(|settings| settings.unmarked_receipts),
             receipts: Vec::new(),
             octets: 0,
-            marked_segments: Segments::default(),
-            other_segments: Segments::default(),
+            segments: Segments::default(),
         }
     }
 
@@ -112,73 +117,69 @@ impl ReceiptInbox {
         (receipts, Answers(answers.into_values().collect()))
     }
 
-    /// Adds a `deliver_sm`. A segment waits for the others of its receipt. Returns each PDU that is
-    /// no receipt.
+    /// Adds a `deliver_sm`. A segment waits for the others of its receipt.
     pub(crate) fn deliver(
         &mut self,
         origin: Origin,
         deliver: DeliverSm,
         steady_ms: i64,
-    ) -> Vec<NoReceipt> {
-        let marked = smpp::receipt::is_marked(&deliver);
-        let index = Segment::of(&deliver).filter(|_| marked || self.takes_unmarked);
-        let Some(index) = index else {
-            let received = self.receive(deliver, Some(origin), Vec::new());
-            return received.into_iter().collect();
-        };
-        let segments = if marked {
-            &mut self.marked_segments
-        } else {
-            &mut self.other_segments
-        };
-        let joined = segments.add(index, deliver, origin, steady_ms);
-        joined
-            .into_iter()
-            .filter_map(|joined| self.join(joined))
-            .collect()
+    ) -> Delivered {
+        let segment = Segment::of(&deliver);
+        if smpp::receipt::is_marked(&deliver) {
+            let unreadable = match segment {
+                None => self.receive(deliver, vec![origin]).into_iter().collect(),
+                Some(segment) => {
+                    let joined = self.segments.add(segment, deliver, origin, steady_ms);
+                    self.join(joined)
+                }
+            };
+            return Delivered::Receipts(unreadable);
+        }
+        match self.receipt(&deliver).filter(|_| segment.is_none()) {
+            Some(receipt) => {
+                self.push(receipt, vec![origin]);
+                Delivered::Receipts(Vec::new())
+            }
+            None => Delivered::Inbound(deliver),
+        }
     }
 
     /// Returns the segments that must be answered now. Receipts whose segments did not all arrive
     /// in time are read without them.
-    pub(crate) fn time_out(&mut self, steady_ms: i64) -> (Vec<Origin>, Vec<NoReceipt>) {
-        let (mut answers, mut late) = self.marked_segments.time_out(steady_ms);
-        let (more_answers, more_late) = self.other_segments.time_out(steady_ms);
-        answers.extend(more_answers);
-        late.extend(more_late);
-        let late = late.into_iter().filter_map(|joined| self.join(joined));
-        (answers, late.collect())
+    pub(crate) fn time_out(&mut self, steady_ms: i64) -> (Vec<Origin>, Vec<UnreadableReceipt>) {
+        let (answers, late) = self.segments.time_out(steady_ms);
+        (answers, self.join(late))
     }
 
-    fn join(&mut self, joined: Joined) -> Option<NoReceipt> {
-        let mut segments = joined.origins;
-        let last = segments.pop();
-        self.receive(joined.deliver, last, segments)
+    fn join(&mut self, joined: Vec<Joined>) -> Vec<UnreadableReceipt> {
+        let joined = joined.into_iter();
+        joined
+            .filter_map(|one| self.receive(one.deliver, one.origins))
+            .collect()
     }
 
-    fn receive(
-        &mut self,
-        deliver: DeliverSm,
-        origin: Option<Origin>,
-        segments: Vec<Origin>,
-    ) -> Option<NoReceipt> {
-        if let Some(receipt) = self.receipt(&deliver) {
-            let received = ReceivedReceipt {
-                receipt,
-                link: origin.map(|(link, _)| link),
-                sequence: origin.map_or(0, |(_, sequence)| sequence),
-                segments,
-            };
-            self.octets += received.octets();
-            self.receipts.push(received);
-            return None;
+    /// Queues a marked receipt, or returns it if it is unreadable.
+    fn receive(&mut self, deliver: DeliverSm, origins: Vec<Origin>) -> Option<UnreadableReceipt> {
+        match self.receipt(&deliver) {
+            Some(receipt) => {
+                self.push(receipt, origins);
+                None
+            }
+            None => Some(UnreadableReceipt { deliver, origins }),
         }
-        let marked = smpp::receipt::is_marked(&deliver);
-        let origins = origin.into_iter().chain(segments).collect();
-        Some(NoReceipt {
-            deliver,
-            origins,
-            marked,
-        })
+    }
+
+    /// Queues a receipt with the requests to answer. The last of them is its own.
+    fn push(&mut self, receipt: Receipt, mut origins: Vec<Origin>) {
+        let own = origins.pop();
+        let received = ReceivedReceipt {
+            receipt,
+            link: own.map(|(link, _)| link),
+            sequence: own.map_or(0, |(_, sequence)| sequence),
+            segments: origins,
+        };
+        self.octets += received.octets();
+        self.receipts.push(received);
     }
 
     /// Returns the receipt of a `deliver_sm`, if it is one that this carrier may send.
@@ -204,7 +205,6 @@ impl ReceiptInbox {
             }
             received.segments.retain(|(other, _)| *other != link);
         }
-        self.marked_segments.forget(link);
-        self.other_segments.forget(link);
+        self.segments.forget(link);
     }
 }

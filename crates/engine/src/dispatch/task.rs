@@ -57,10 +57,10 @@ pub(crate) async fn run(
             }
             () = carrier.wake.notified() => {}
             Some(done) = completed.recv() => worker.completed(done),
-            Some(event) = arrived.recv(), if worker.receipts.has_capacity() => worker.link_event(event),
+            Some(event) = arrived.recv(), if worker.inboxes.have_capacity() => worker.link_event(event),
             () = rest(pause) => {}
         }
-        while worker.receipts.has_capacity()
+        while worker.inboxes.have_capacity()
             && let Ok(event) = arrived.try_recv()
         {
             worker.link_event(event);

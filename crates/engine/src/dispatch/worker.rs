@@ -3,16 +3,16 @@
 use super::completed::{Busy, Completed};
 use super::decision::Tag;
 use super::failover;
+use super::inboxes::Inboxes;
 use super::logs;
-use super::receipts::{NoReceipt, ReceiptInbox};
 use super::report::{PendingAck, ReportSink, WorkerReport};
 use super::slots::BindSlots;
 use super::state::State;
 use super::submit::{self, Open};
-use super::transport::{BoundSession, LinkEvent, LinkId, Origin};
+use super::transport::{BoundSession, LinkEvent, LinkId};
 use crate::context::Context;
 use crate::context::carrier::Carrier;
-use smpp::{CommandStatus, DeliverSm, Event, StatusClass, Submit, SubmitOutcome};
+use smpp::{CommandStatus, Event, StatusClass, Submit, SubmitOutcome};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub(crate) struct CarrierWorker {
     carrier: Arc<Carrier>,
     pub(crate) state: State,
     pub(crate) slots: BindSlots,
-    pub(crate) receipts: ReceiptInbox,
+    pub(crate) inboxes: Inboxes,
     reports: ReportSink,
     done: mpsc::UnboundedSender<Completed>,
     busy: Busy,
@@ -46,10 +46,9 @@ impl CarrierWorker {
         reports: ReportSink,
         done: mpsc::UnboundedSender<Completed>,
     ) -> Self {
-        let settings = carrier.settings.as_deref();
         Self {
             state: State::new(Arc::clone(&context), Arc::clone(&carrier)),
-            receipts: ReceiptInbox::new(Arc::clone(&carrier.name), settings),
+            inboxes: Inboxes::new(Arc::clone(&context), &carrier),
             busy: Busy::default(),
             window_full: false,
             down_since_ms: context.clock.steady_ms(),
@@ -67,7 +66,7 @@ impl CarrierWorker {
             && !self.busy.reporting
             && !self.busy.claiming
             && self.busy.aside == 0
-            && self.receipts.is_empty()
+            && self.inboxes.are_empty()
     }
 
     /// Returns when the worker must run again, or `None` if only an event can give it work.
@@ -94,6 +93,7 @@ impl CarrierWorker {
         self.state.in_flight.queue_delayed(steady_ms);
         self.dispatch();
         self.report();
+        self.inboxes.keep(&self.slots, &self.done);
         self.claim();
         self.state.measures.window(self.slots.outstanding());
     }
@@ -127,13 +127,14 @@ impl CarrierWorker {
                 session,
                 submits,
             } => {
+                self.inboxes.bound(link);
                 self.slots.up(link, session, submits, self.state.closing);
                 self.count_connections();
                 self.carrier.arrived();
             }
             LinkEvent::Down { link } => {
                 self.slots.down(link);
-                self.receipts.forget(link);
+                self.inboxes.lost(link);
                 self.count_connections();
             }
             LinkEvent::Events { link, events } => {
@@ -150,7 +151,11 @@ impl CarrierWorker {
                 self.note_response(link, &outcome);
                 self.state.record(Tag::from_number(tag), outcome);
             }
-            Event::Deliver { sequence, deliver } => self.deliver((link, sequence), *deliver),
+            Event::Deliver { sequence, deliver } => {
+                let origin = (link, sequence);
+                let places = (&mut self.state, &self.slots);
+                self.inboxes.deliver(origin, *deliver, places);
+            }
             Event::Closed(reason) => logs::closed(&self.carrier.name, link, reason),
         }
     }
@@ -175,34 +180,9 @@ impl CarrierWorker {
         }
     }
 
-    /// Queues a receipt for its commit. Any other PDU is answered.
-    fn deliver(&mut self, origin: Origin, deliver: DeliverSm) {
-        let (before, steady_ms) = (self.receipts.len(), self.context.clock.steady_ms());
-        let no_receipts = self.receipts.deliver(origin, deliver, steady_ms);
-        self.count_receipts(before, &no_receipts);
-    }
-
-    /// Answers segments that waited long enough.
+    /// Answers segments of receipts that waited long enough.
     pub(crate) fn time_out_segments(&mut self) {
-        let (before, steady_ms) = (self.receipts.len(), self.context.clock.steady_ms());
-        let (answers, no_receipts) = self.receipts.time_out(steady_ms);
-        self.slots.answer(&answers);
-        self.count_receipts(before, &no_receipts);
-    }
-
-    /// Counts the receipts since index `before`, and answers PDUs that are no receipts.
-    fn count_receipts(&mut self, before: usize, no_receipts: &[NoReceipt]) {
-        for received in self.receipts.since(before) {
-            self.state.measures.receipt(&received.receipt);
-        }
-        for no_receipt in no_receipts {
-            if !no_receipt.marked {
-                self.state.measures.inbound();
-            } else if self.state.measures.unreadable() {
-                logs::unreadable(&self.carrier.name, &no_receipt.deliver);
-            }
-            self.slots.answer(&no_receipt.origins);
-        }
+        self.inboxes.time_out((&mut self.state, &self.slots));
     }
 
     /// Distributes queued recipients over the connections, as far as windows and pace allow. The
@@ -243,19 +223,22 @@ impl CarrierWorker {
     /// Sends outcomes and receipts to the settle stage, one report at a time.
     fn report(&mut self) {
         let in_flight = &mut self.state.in_flight;
-        if self.busy.reporting || (!in_flight.has_updates() && self.receipts.is_empty()) {
+        if self.busy.reporting || (!in_flight.has_updates() && self.inboxes.receipts.is_empty()) {
             return;
         }
         let now_ms = self.context.clock.now_ms();
         let max = self.context.commit_share.max_outcomes(now_ms);
         let plan = &self.context.live().plan;
         let (progress, accounted) = in_flight.progress(plan, now_ms, max);
-        let count = self.receipts.len().min(max.max(accounted));
+        let count = self.inboxes.receipts.len().min(max.max(accounted));
         if progress.is_empty() && count == 0 {
             // All outcomes belong to blocked batches.
             return;
         }
-        let (receipts, answers) = self.receipts.take(count, |link| self.slots.session(link));
+        let (receipts, answers) = self
+            .inboxes
+            .receipts
+            .take(count, |link| self.slots.session(link));
         self.busy.reporting = true;
         (self.reports)(WorkerReport {
             progress,
@@ -364,6 +347,12 @@ impl CarrierWorker {
                 self.carrier.note_backlog();
             }
             Completed::FailedOver => self.busy.failing_over = false,
+            Completed::InboundKept { answers } => {
+                self.inboxes.kept();
+                for (session, answers) in answers {
+                    session.answer(answers);
+                }
+            }
         }
     }
 

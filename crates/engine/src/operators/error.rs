@@ -1,6 +1,8 @@
 //! The errors of operations, and the check of texts that they share.
 
 use domain::callback::signature::MAX_SECRETS;
+use domain::callback_url::UrlFault;
+use domain::inbound::{KeywordFault, NumberFault};
 use domain::velocity::Block;
 use domain::{AccountId, Money, SenderFault};
 use std::sync::Arc;
@@ -80,6 +82,24 @@ pub enum OperationError {
     /// The block is not paused.
     #[error("sending to {0} is not paused for the account: see `ogene velocity list`")]
     NotPaused(Block),
+    /// The number or keyword belongs to another account.
+    #[error(
+        "the number belongs to another account, with this keyword: see `ogene inbound route list`, and remove that route \
+         first"
+    )]
+    RouteTaken,
+    /// The route does not exist.
+    #[error("there is no route {0}: see `ogene inbound route list`")]
+    NoRoute(String),
+    /// The number of a route has a wrong form.
+    #[error(transparent)]
+    Number(#[from] NumberFault),
+    /// The keyword of a route has a wrong form.
+    #[error(transparent)]
+    Keyword(#[from] KeywordFault),
+    /// The URL of a route has a wrong form.
+    #[error("the URL cannot be called: {0}")]
+    Url(#[from] UrlFault),
     /// The sender ID does not exist.
     #[error("the account has no sender ID `{0}`: see `ogene sender-id list`")]
     NoSender(String),

@@ -7,8 +7,8 @@ use domain::{
     Price, Rulebook, Tariff,
 };
 use engine::{
-    BindMode, CallbackSettings, CarrierSettings, GuardSettings, Limits, Retention, SandboxLimits,
-    Settings,
+    BindMode, CallbackSettings, CarrierSettings, GuardSettings, InboundSettings, Limits, Retention,
+    SandboxLimits, Settings,
 };
 use std::collections::HashMap;
 use std::time::Duration;
@@ -57,6 +57,7 @@ pub(crate) fn settings(state: &mut State) -> Settings {
         },
         guards: GuardSettings::default(),
         retention: Retention::default(),
+        inbound: InboundSettings::default(),
         sessions: domain::user::session::SessionLimits::default(),
     }
 }

@@ -4,34 +4,37 @@ use database::Target;
 use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::carrier_control::CarrierChange;
 use domain::contacts::Contact;
+use domain::inbound::InboundRoute;
 use domain::token::TokenTerms;
 use domain::user::UserId;
 use domain::user::link::LinkPurpose;
 use domain::user::role::Role;
 use domain::{
-    AccountId, Component, DeliveryStatus, Gateway, Recipient, SenderId, SenderStatus, Text,
+    AccountId, Component, DeliveryStatus, Gateway, NodeId, Recipient, SenderId, SenderStatus, Text,
 };
 use import::{ImportError, ImportStep, Imported, Watch, import};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use store::{
-    Accepted, CallbackSecret, CarrierReport, Claim, Edit, Expiry, ImportState, Invited, Link,
-    NewMessage, NewSession, NewUser, Progress, Receipt, Store, TokenInfo,
+    Accepted, AddedRoute, ArrivedPage, CallbackSecret, CarrierReport, Claim, Edit, Expiry,
+    ImportState, InboundMessage, Invited, KeptPages, Link, NewMessage, NewSession, NewUser,
+    Progress, Receipt, RouteOwner, Store, TokenInfo,
 };
 use storekit::{
-    CARRIER, DAY, Fate, Kit, NOW, Sending, URL, backup_planner, by, claim, delivered, naira,
-    number, receipt, report, sending, silence, taken, undelivered,
+    CARRIER, DAY, Fate, Kit, NOW, Sending, URL, backup_planner, by, claim, delivered, message_id,
+    naira, number, receipt, report, sending, silence, taken, undelivered,
 };
 
 /// Tables that are not moved: rows that live some days at most, rows of the node itself, and rows that are made
 /// anew.
-const NOT_MOVED: [&str; 12] = [
+const NOT_MOVED: [&str; 13] = [
     "recent_sends",
     "rates",
     "refused_requests",
     "recipient_runs",
     "recipient_postings",
     "sign_in_failures",
+    "inbound_arrivals",
     "uploads",
     "upload_parts",
     "marks",
@@ -60,6 +63,7 @@ async fn source() -> Source {
     customers(&kit, &accounts).await;
     users(&kit, accounts[0]).await;
     contacts(&kit, accounts[0]).await;
+    inbound(&kit, accounts[0]).await;
     let mut messages = Vec::new();
     for (index, fate) in Fate::ALL.into_iter().cycle().take(40).enumerate() {
         let at_ms = NOW - i64::try_from(index).unwrap() * DAY / 10;
@@ -182,6 +186,57 @@ async fn users(kit: &Kit, account: AccountId) {
     };
     let invited = store.one_time_links().invite(invited, link, 9, by(NOW));
     assert_eq!(invited.await.unwrap(), Invited::Yes(UserId(8)));
+}
+
+/// A route, a message, and a page that waits for the others.
+async fn inbound(kit: &Kit, account: AccountId) {
+    let routes = kit.store.inbound_routes();
+    let route = InboundRoute {
+        id: "rt_1".to_owned(),
+        number: "32811".to_owned(),
+        keyword: String::new(),
+        account,
+        url: Some("https://shop.example.ng/in".to_owned()),
+        is_given: true,
+        created_at_ms: NOW,
+    };
+    let added = routes.add(route, RouteOwner::Operator, by(NOW));
+    assert!(matches!(added.await.unwrap(), AddedRoute::Added(_)));
+    let page = |id, total| ArrivedPage {
+        id,
+        carrier: CARRIER.to_owned(),
+        sender: "2348031234567".to_owned(),
+        number: "32811".to_owned(),
+        reference: id,
+        total,
+        page: 1,
+        data_coding: 8,
+        octets: vec![0x1E, 0xCC],
+        received_at_ms: NOW,
+        fingerprint: [u8::try_from(id).unwrap(); 16],
+        connection: 7,
+    };
+    let pages = KeptPages {
+        pages: vec![page(1, 1), page(2, 3)],
+        ..KeptPages::default()
+    };
+    let inbound_pages = kit.store.inbound_pages();
+    inbound_pages.keep(NodeId(1), pages).await.unwrap();
+    let message = InboundMessage {
+        id: message_id(NOW),
+        account: Some(account),
+        route: Some("rt_1".to_owned()),
+        carrier: CARRIER.to_owned(),
+        number: "32811".to_owned(),
+        sender: "2348031234567".to_owned(),
+        keyword: String::new(),
+        complete: true,
+        in_reply_to: Some(message_id(NOW - 1)),
+        received_at_ms: NOW,
+        body: Some("Ọ".to_owned()),
+    };
+    let inbound = kit.store.inbound_messages();
+    assert!(inbound.keep(message, vec![1]).await.unwrap());
 }
 
 /// The times and addresses at which a token is valid.

@@ -145,6 +145,11 @@ fn every_command_on_carriers_is_understood() {
 #[test]
 fn every_command_about_messages_is_understood() {
     for line in [
+        "ogene inbound route add --number 32811 --account 7",
+        "ogene inbound route add --number 32811 --keyword PROMO --account 7",
+        "ogene inbound route list --account 7",
+        "ogene inbound route remove --id rt_1",
+        "ogene inbound list --account 7 --number 32811 --keyword promo --sender 2348031234567 --since 2027-01-31",
         "ogene message list",
         "ogene message list --account 7 --sandbox --recipient 2348031234567 --sender Ada --gateway otp --limit 5",
         "ogene message list --state sending --delivery-status delivrd --customer-reference R --since 2027-01-31",
@@ -245,7 +250,7 @@ enum Audited {
 }
 
 /// Every command. A new one is added here with its relation to the audit.
-const AUDITED: [(&str, Audited); 68] = [
+const AUDITED: [(&str, Audited); 72] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -288,6 +293,10 @@ const AUDITED: [(&str, Audited); 68] = [
     ("message.pause", Audited::Entry),
     ("message.resume", Audited::Entry),
     ("message.reschedule", Audited::Entry),
+    ("inbound.route.add", Audited::Entry),
+    ("inbound.route.list", Audited::Nothing),
+    ("inbound.route.remove", Audited::Entry),
+    ("inbound.list", Audited::Nothing),
     ("export.recipients", Audited::Nothing),
     ("export.wallet", Audited::Nothing),
     ("usage", Audited::Nothing),

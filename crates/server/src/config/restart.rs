@@ -31,6 +31,7 @@ pub fn keep(config: &mut Config, running: &Config) -> Vec<&'static str> {
         limits,
         callbacks,
         retention,
+        inbound: _,
         velocity: _,
         console: Console {
             enabled,

@@ -36,6 +36,8 @@ mod fraud;
 #[cfg(test)]
 mod idempotency;
 #[cfg(test)]
+mod inbound;
+#[cfg(test)]
 mod kit;
 #[cfg(test)]
 mod legacy;

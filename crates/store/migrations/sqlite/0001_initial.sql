@@ -498,6 +498,69 @@ create table callback_attempts (
     primary key (bucket, message_id, recipient, made_at_ms)
 ) without rowid;
 
+-- Inbound
+
+-- The accounts to which the messages to a number belong. The empty keyword stands for all texts that no other route of the
+-- number takes. `given` is true in a route that an operator made.
+create table inbound_routes (
+    route_id text not null primary key,
+    number text not null,
+    keyword text not null,
+    account_id bigint not null references accounts (account_id),
+    url text,
+    given boolean not null,
+    created_at_ms bigint not null,
+    unique (number, keyword)
+);
+create index inbound_routes_by_account on inbound_routes (account_id, created_at_ms, route_id);
+
+-- The pages of inbound messages as carriers delivered them, until they are joined. Pages of one message share addresses,
+-- `reference` and `total`. A message of one page has its `page_id` as reference.
+create table inbound_pages (
+    page_id bigint not null primary key,
+    carrier text not null,
+    sender text not null,
+    number text not null,
+    reference bigint not null,
+    total bigint not null,
+    page bigint not null,
+    data_coding bigint not null,
+    octets blob not null,
+    received_at_ms bigint not null
+);
+create index inbound_pages_by_message on inbound_pages (carrier, sender, number, reference, total, page, received_at_ms);
+
+-- The pages of the last minute, by which a repetition is known. `connection` is the one that delivered the page to `node`.
+-- It has `ended` if the node said so before it went.
+create table inbound_arrivals (
+    carrier text not null,
+    fingerprint blob not null,
+    connection bigint not null,
+    node bigint not null,
+    ended boolean not null default false,
+    received_at_ms bigint not null,
+    primary key (carrier, fingerprint, connection)
+);
+create index inbound_arrivals_by_connection on inbound_arrivals (connection);
+create index inbound_arrivals_by_time on inbound_arrivals (received_at_ms);
+
+-- The inbound messages. `account_id` is 0 where no route takes the text, and the message belongs to the operator. `body` is
+-- null once retention has removed it. `in_reply_to` is the account's last message to the sender.
+create table inbound_messages (
+    inbound_id blob not null primary key,
+    account_id bigint not null,
+    route_id text,
+    carrier text not null,
+    number text not null,
+    sender text not null,
+    keyword text not null,
+    complete boolean not null,
+    in_reply_to blob,
+    received_at_ms bigint not null,
+    body text
+);
+create index inbound_messages_by_account on inbound_messages (account_id, inbound_id);
+
 -- Cluster
 
 -- The nodes that share this database, of which SQLite has one. Each raises its beat every second; a node whose beat

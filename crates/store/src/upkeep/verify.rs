@@ -51,7 +51,7 @@ struct Check {
 ///
 /// Expiry is judged by the marks of the sweeps, not by a clock. While the service stands still no
 /// recipient expires, and that is correct.
-const CHECKS: [Check; 21] = [
+const CHECKS: [Check; 22] = [
     Check {
         sentence: "the wallet of account {} is not the sum of its ledger entries",
         sql: "select cast(w.account_id as text) from wallets w
@@ -260,6 +260,12 @@ const CHECKS: [Check; 21] = [
               ) c cross join (
                   select count(*) as kept, coalesce(max(number), 0) as latest from audit
               ) a where c.made <> a.kept or c.made <> a.latest",
+    },
+    Check {
+        sentence: "inbound messages belong to account {}, which does not exist",
+        sql: "select distinct cast(i.account_id as text) from inbound_messages i
+              left join accounts a on a.account_id = i.account_id
+              where i.account_id <> 0 and a.account_id is null limit 20",
     },
 ];
 

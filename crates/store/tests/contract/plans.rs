@@ -10,7 +10,11 @@ use storekit::{Kit, sending};
 
 /// Statements that may read much, by their beginning. No caller waits for them, and each has a
 /// reason.
-const MAY_READ_MUCH: [(&str, &str); 30] = [
+const MAY_READ_MUCH: [(&str, &str); 31] = [
+    (
+        "select carrier, sender, number, reference, total from inbound_pages group by",
+        "the pages that wait for others, which go after minutes",
+    ),
     (
         "select account_id, queued from holds order by account_id",
         "the accounts that may not send are few, and a node follows them all",

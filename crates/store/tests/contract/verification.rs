@@ -47,6 +47,7 @@ twins!(
     a_stop_of_a_message_that_goes_on_is_found,
     a_one_time_password_of_another_is_found,
     a_one_time_password_with_surplus_attempts_is_found,
+    an_inbound_message_of_no_account_is_found,
     a_ledger_and_an_audit_that_can_be_changed_are_found,
 );
 
@@ -466,6 +467,27 @@ async fn an_entry_that_the_audit_has_lost_is_found(kit: &Kit) {
     .await;
     let sentence = format!("the audit does not have exactly the {made} entries that were made");
     assert!(violations(kit).await.contains(&sentence));
+}
+
+async fn an_inbound_message_of_no_account_is_found(kit: &Kit) {
+    let insert = |id: u8, account: i64| {
+        let digits = format!("{id:032x}");
+        let id = if kit.is_sqlite() {
+            format!("x'{digits}'")
+        } else {
+            format!("decode('{digits}', 'hex')")
+        };
+        format!(
+            "insert into inbound_messages (inbound_id, account_id, carrier, number, sender,
+                 keyword, complete, received_at_ms)
+             values ({id}, {account}, 'mtn', '32811', '2348031234567', '', true, 1)"
+        )
+    };
+    kit.plant(&insert(1, 0)).await;
+    assert!(violations(kit).await.is_empty(), "the operator has it");
+    kit.plant(&insert(2, 77)).await;
+    let sentence = "inbound messages belong to account 77, which does not exist";
+    assert_eq!(violations(kit).await, [sentence]);
 }
 
 async fn a_ledger_and_an_audit_that_can_be_changed_are_found(kit: &Kit) {

@@ -42,7 +42,7 @@ const COUNTERS: [(&str, &str); 18] = [
     ),
     (
         "ogene_inbound_total",
-        "Inbound messages of subscribers; they are answered and dropped.",
+        "Pages of inbound messages of subscribers, with repeated ones.",
     ),
     (
         "ogene_in_doubt_total",

@@ -60,6 +60,8 @@ impl ListFields {
             "kind" => &mut filter.kind,
             "message_id" => &mut filter.message_id,
             "by" => &mut filter.by,
+            "number" => &mut filter.number,
+            "keyword" => &mut filter.keyword,
             "limit" => &mut self.limit,
             "cursor" => &mut self.cursor,
             _ => return None,

@@ -1,0 +1,17 @@
+//! Inbound messages: the texts that subscribers send to numbers of the operator.
+//!
+//! A carrier delivers a message in one page or in several. The pages are kept as they came, and
+//! joined once all of them are there, or once they have waited for long enough.
+
+mod decode;
+mod fingerprint;
+mod join;
+mod route;
+
+pub use decode::decode;
+pub use fingerprint::fingerprint;
+pub use join::{InboundPage, JoinedPages, join};
+pub use route::{
+    InboundRoute, KeywordFault, MAX_KEYWORD_CHARACTERS, NumberFault, address, keyword, matching,
+    number,
+};

@@ -1,0 +1,102 @@
+//! The operations on inbound messages and their routes.
+
+use super::accounts::{account, scope_of};
+use super::actor::Actor;
+use super::error::{OperationError, Result};
+use super::page::{Page, PageRequest};
+use crate::context::random::Random;
+use domain::inbound::{self, InboundRoute};
+use domain::search::{FilterFields, InboundFilter, List};
+use domain::{AccountId, callback_url};
+use store::{AddedRoute, InboundMessage, RemovedRoute, RouteOwner, Store};
+
+/// Inbound messages: list; routes: add, list, remove.
+pub struct Inbound {
+    pub(super) store: Store,
+    pub(super) actor: Actor,
+}
+
+/// The values of a new route.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct RouteFields {
+    /// The number.
+    pub number: String,
+    /// The keyword, or `None` for all other texts.
+    pub keyword: Option<String>,
+    /// The URL that gets the messages.
+    pub url: Option<String>,
+    /// `true` if the URL may lead to an address outside the public internet.
+    pub allow_private: bool,
+}
+
+impl Inbound {
+    /// Gives a number, or one keyword of it, to an account. A route that the account has gets the
+    /// new URL.
+    pub async fn add_route(self, id: AccountId, fields: &RouteFields) -> Result<InboundRoute> {
+        account(&self.store, id).await?;
+        let by = self.actor.now();
+        let keyword = fields.keyword.as_deref().map(inbound::keyword);
+        if let Some(url) = &fields.url {
+            callback_url::check(url, fields.allow_private)?;
+        }
+        let route = InboundRoute {
+            id: format!("rt_{:016x}", Random::system().number()),
+            number: inbound::number(&fields.number)?,
+            keyword: keyword.transpose()?.unwrap_or_default(),
+            account: id,
+            url: fields.url.clone(),
+            is_given: true,
+            created_at_ms: by.at_ms,
+        };
+        let routes = self.store.inbound_routes();
+        match routes.add(route, RouteOwner::Operator, by).await? {
+            AddedRoute::Added(route) => Ok(route),
+            AddedRoute::Taken | AddedRoute::NotGiven => Err(OperationError::RouteTaken),
+        }
+    }
+
+    /// Removes a route. The messages that it took stay with its account.
+    pub async fn remove_route(self, id: &str) -> Result<()> {
+        let routes = self.store.inbound_routes();
+        let removed = routes.remove(id, RouteOwner::Operator, self.actor.now());
+        match removed.await? {
+            RemovedRoute::Removed => Ok(()),
+            RemovedRoute::Unknown | RemovedRoute::Given => {
+                Err(OperationError::NoRoute(id.to_owned()))
+            }
+        }
+    }
+
+    /// Returns a page of the routes of all accounts or of one, by account and newest first.
+    pub async fn routes(
+        self,
+        account: Option<AccountId>,
+        request: &PageRequest,
+    ) -> Result<Page<InboundRoute>> {
+        let scope = scope_of(account);
+        let behind = request.behind(List::InboundRoutes, &scope)?;
+        let routes = self.store.inbound_routes();
+        let rows = routes.list(account, behind, request.rows()).await?;
+        Ok(request.page(List::InboundRoutes, &scope, rows))
+    }
+
+    /// Returns a page of the inbound messages of one account, or of all accounts and the operator,
+    /// newest first.
+    pub async fn messages(
+        self,
+        id: Option<AccountId>,
+        fields: &FilterFields,
+        request: &PageRequest,
+    ) -> Result<Page<InboundMessage>> {
+        if let Some(id) = id {
+            account(&self.store, id).await?;
+        }
+        let filter = InboundFilter::read(fields)?;
+        let scope = scope_of(id);
+        let behind: Option<String> = request.behind(List::OperatorInbound, &scope)?;
+        let behind = behind.and_then(|id| id.parse().ok());
+        let inbound = self.store.inbound_messages();
+        let rows = inbound.list(id, &filter, behind, request.rows()).await?;
+        Ok(request.page(List::OperatorInbound, &scope, rows))
+    }
+}

@@ -1,0 +1,260 @@
+//! Inbound messages over real SMPP.
+
+use super::kit::{MTN, Ogene, SENDER, Setup, operations, to, until, with};
+use domain::inbound::InboundRoute;
+use domain::search::FilterFields;
+use engine::operators::{InboundMessage, PageRequest, RouteFields};
+use serde_json::json;
+use smpp::simulator::{Quirk, ReceiptForm, ReceiptStyle, Script};
+use smpp::{Address, DeliverSm, Tlv, esm_class, tag, udh};
+
+/// Returns a message from MTN's subscriber to a number.
+fn inbound(number: &str, data_coding: u8, text: &[u8]) -> DeliverSm {
+    DeliverSm {
+        source: Address::international(MTN),
+        destination: Address {
+            ton: 3,
+            npi: 0,
+            digits: number.to_owned(),
+        },
+        data_coding,
+        short_message: text.to_vec().into(),
+        ..DeliverSm::default()
+    }
+}
+
+/// Returns a page with a user data header.
+fn page(number: &str, (reference, total, place): (u8, u8, u8), text: &[u8]) -> DeliverSm {
+    let text = [&udh(reference, total, place)[..], text].concat();
+    DeliverSm {
+        esm_class: esm_class::UDHI,
+        ..inbound(number, 0, &text)
+    }
+}
+
+async fn route(ogene: &Ogene, number: &str, keyword: Option<&str>) -> InboundRoute {
+    let fields = RouteFields {
+        number: number.to_owned(),
+        keyword: keyword.map(str::to_owned),
+        ..RouteFields::default()
+    };
+    let store = ogene.store().await;
+    let inbound = operations(&store).inbound();
+    let added = inbound.add_route(ogene.shop.id, &fields).await;
+    store.close().await;
+    added.expect("a route")
+}
+
+/// Waits until so many messages are kept. Returns them, the oldest first.
+async fn kept(ogene: &Ogene, count: usize) -> Vec<InboundMessage> {
+    let store = ogene.store().await;
+    let kept = until("the messages are kept", async || {
+        let (inbound, fields) = (operations(&store).inbound(), FilterFields::default());
+        let page = PageRequest::default();
+        let listed = inbound.messages(None, &fields, &page);
+        let mut listed = listed.await.expect("a list").items;
+        listed.reverse();
+        (listed.len() >= count).then_some(listed)
+    })
+    .await;
+    store.close().await;
+    kept
+}
+
+async fn answered(ogene: &Ogene, count: u64) {
+    until("all are answered", async || {
+        (ogene.smsc().stats().answered == count).then_some(())
+    })
+    .await;
+}
+
+fn texts(messages: &[InboundMessage]) -> Vec<&str> {
+    messages
+        .iter()
+        .filter_map(|one| one.body.as_deref())
+        .collect()
+}
+
+#[tokio::test]
+async fn an_inbound_message_is_decoded_routed_and_answered() {
+    let ogene = Setup::new().set("carriers.mtn.binds", "1").start().await;
+    let all = route(&ogene, "32811", None).await;
+    let promo = route(&ogene, "32811", Some("Promo")).await;
+    ogene.bound("mtn", 1).await;
+    let payload = DeliverSm {
+        tlvs: vec![Tlv::new(tag::MESSAGE_PAYLOAD, b"\x1E\xCC\x00k".to_vec())],
+        ..inbound("32811", 8, b"")
+    };
+    let messages = [
+        inbound("32811", 0, b"PROMO! \x1B\x65 5"),
+        inbound("32811", 3, b"caf\xE9"),
+        payload,
+        inbound("99999", 0, b"Promo"),
+    ];
+    for (count, message) in (1..).zip(messages) {
+        ogene.smsc().send("ogene", message);
+        kept(&ogene, count).await;
+    }
+    answered(&ogene, 4).await;
+    let found = kept(&ogene, 4).await;
+    assert_eq!(texts(&found), ["PROMO! € 5", "café", "Ọk", "Promo"]);
+    let routes: Vec<_> = found.iter().map(|one| one.route.clone()).collect();
+    let all = Some(all.id);
+    assert_eq!(routes, [Some(promo.id), all.clone(), all, None]);
+    assert_eq!(found[0].account, Some(ogene.shop.id));
+    assert_eq!(
+        (found[0].sender.as_str(), found[0].keyword.as_str()),
+        (MTN, "promo")
+    );
+    assert_eq!(found[3].account, None, "it belongs to the operator");
+    assert_eq!(ogene.sql("select count(*) from inbound_pages"), "0");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn the_pages_of_an_inbound_message_are_joined_in_any_order() {
+    let ogene = Setup::new().start().await;
+    ogene.bound("mtn", 2).await;
+    let wide = |place: u8, text: &[u8]| {
+        let header = [6, 8, 4, 1, 9, 2, place];
+        DeliverSm {
+            esm_class: esm_class::UDHI,
+            ..inbound("32812", 0, &[&header[..], text].concat())
+        }
+    };
+    let sar = |place: u8, text: &[u8]| DeliverSm {
+        tlvs: vec![
+            Tlv::new(tag::SAR_MSG_REF_NUM, vec![0, 9]),
+            Tlv::new(tag::SAR_TOTAL_SEGMENTS, vec![2]),
+            Tlv::new(tag::SAR_SEGMENT_SEQNUM, vec![place]),
+        ],
+        ..inbound("32813", 0, text)
+    };
+    for message in [
+        page("32811", (9, 3, 3), b"c"),
+        wide(2, b"two"),
+        page("32811", (9, 3, 1), b"a"),
+        sar(2, b"rest"),
+        page("32811", (9, 3, 2), b"b"),
+        wide(1, b"one "),
+        sar(1, b"first "),
+    ] {
+        ogene.smsc().send("ogene", message);
+    }
+    let found = kept(&ogene, 3).await;
+    let mut texts = texts(&found);
+    texts.sort_unstable();
+    assert_eq!(texts, ["abc", "first rest", "one two"]);
+    assert!(found.iter().all(|one| one.complete));
+    answered(&ogene, 7).await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn an_incomplete_inbound_message_is_kept_after_its_time_out() {
+    let ogene = Setup::new()
+        .set("inbound.join_timeout", r#""1s""#)
+        .start()
+        .await;
+    ogene.bound("mtn", 2).await;
+    ogene.smsc().send("ogene", page("32811", (9, 3, 3), b"c"));
+    ogene.smsc().send("ogene", page("32811", (9, 3, 1), b"a"));
+    answered(&ogene, 2).await;
+    let found = kept(&ogene, 1).await;
+    assert_eq!((texts(&found), found[0].complete), (vec!["ac"], false));
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_repetition_on_another_connection_is_kept_once() {
+    let ogene = Setup::new().set("carriers.mtn.binds", "1").start().await;
+    ogene.bound("mtn", 1).await;
+    let yes = || inbound("32811", 0, b"Yes");
+    ogene.smsc().send("ogene", yes());
+    ogene.smsc().send("ogene", yes());
+    kept(&ogene, 2).await;
+    answered(&ogene, 2).await;
+    ogene.smsc().drop_connections().await;
+    ogene.smsc().send("ogene", yes());
+    ogene.smsc().send("ogene", inbound("32811", 0, b"No"));
+    let found = kept(&ogene, 3).await;
+    answered(&ogene, 4).await;
+    assert_eq!(texts(&found), ["Yes", "Yes", "No"]);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn an_inbound_message_is_answered_once_it_is_kept() {
+    let mut ogene = Setup::new().set("carriers.mtn.binds", "1").start().await;
+    ogene.bound("mtn", 1).await;
+    ogene.hide("inbound_pages");
+    ogene.smsc().send("ogene", inbound("32811", 0, b"Yes"));
+    until("it is delivered", async || {
+        (ogene.smsc().stats().delivered >= 1).then_some(())
+    })
+    .await;
+    assert_eq!(ogene.smsc().stats().answered, 0);
+    ogene.kill().await;
+    ogene.show("inbound_pages");
+    ogene.serve().await;
+    assert_eq!(texts(&kept(&ogene, 1).await), ["Yes"]);
+    answered(&ogene, 1).await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn an_unmarked_receipt_in_pages_is_no_inbound_message() {
+    let receipts = ReceiptStyle {
+        form: ReceiptForm::Text,
+        quirks: vec![Quirk::TwoParts, Quirk::Unmarked],
+        ..ReceiptStyle::default()
+    };
+    let script = Script {
+        receipts,
+        ..Script::default()
+    };
+    let ogene = Setup::new().script(script).start().await;
+    let id = ogene.sent_id(to(MTN, "Hello")).await;
+    assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
+    until("the pages are gone", async || {
+        (ogene.sql("select count(*) from inbound_pages") == "0").then_some(())
+    })
+    .await;
+    assert_eq!(ogene.sql("select count(*) from inbound_messages"), "0");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_reply_names_the_last_message_from_its_number() {
+    let ogene = Setup::new().set("carriers.mtn.binds", "1").start().await;
+    let refused = ogene
+        .send(with(to(MTN, "Vote A or B"), json!({ "from": "32811" })))
+        .await;
+    assert_eq!(
+        refused.code(),
+        "API-2011",
+        "the number is not its sender yet"
+    );
+    route(&ogene, "32811", None).await;
+    let ask = async |body: &str| {
+        until("the number is a sender", async || {
+            let fields = with(to(MTN, body), json!({ "from": "32811" }));
+            let answer = ogene.send(fields).await;
+            (answer.status == 200).then(|| {
+                answer.json()["data"]["message_id"]
+                    .as_str()
+                    .map(str::to_owned)
+            })
+        })
+        .await
+    };
+    ask("Vote A or B").await;
+    let last = ask("Vote A, B or C").await;
+    ogene
+        .sent(with(to(MTN, "Other"), json!({ "from": SENDER })))
+        .await;
+    ogene.smsc().send("ogene", inbound("32811", 0, b"A"));
+    let found = kept(&ogene, 1).await;
+    assert_eq!(found[0].in_reply_to.map(|id| id.to_string()), last);
+    ogene.end().await;
+}

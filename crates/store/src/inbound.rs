@@ -1,0 +1,14 @@
+//! Inbound messages: their routes, their pages until they are joined, and the messages.
+//!
+//! A page is committed before its carrier gets the answer. Later it is joined with the others of its
+//! message, and removed in the transaction that keeps the message.
+
+mod arrivals;
+mod messages;
+mod pages;
+mod routes;
+
+pub use arrivals::{ArrivedPage, KeptPages};
+pub use messages::{InboundMessage, InboundMessages};
+pub use pages::{InboundPages, PageGroup};
+pub use routes::{AddedRoute, InboundRoutes, RemovedRoute, RouteOwner};

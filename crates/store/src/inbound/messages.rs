@@ -1,0 +1,228 @@
+//! Inbound messages.
+
+use super::pages::remove_pages;
+use crate::lists::ListRow;
+use crate::rows::{id_bytes, message_id};
+use database::{Change, Db, Result, Tx, query};
+use domain::search::InboundFilter;
+use domain::{AccountId, MessageId};
+
+/// Messages that one step of the retention changes at most.
+const MAX_REMOVED: i64 = 500;
+
+/// An inbound message.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct InboundMessage {
+    /// The id. Ids grow with the time at which messages were joined.
+    pub id: MessageId,
+    /// The account, or `None` for the operator.
+    pub account: Option<AccountId>,
+    /// The route that took it.
+    pub route: Option<String>,
+    /// The carrier that delivered it.
+    pub carrier: String,
+    /// The number that it was sent to.
+    pub number: String,
+    /// The sender: an international number, or the address as the carrier wrote it.
+    pub sender: String,
+    /// The keyword of the route, or nothing.
+    pub keyword: String,
+    /// `true` if no page is missing.
+    pub complete: bool,
+    /// The account's last message to the sender.
+    pub in_reply_to: Option<MessageId>,
+    /// Arrival of its first page, Unix milliseconds.
+    pub received_at_ms: i64,
+    /// The text, or `None` once retention has removed it.
+    pub body: Option<String>,
+}
+
+impl ListRow for InboundMessage {
+    /// The id in its text form.
+    type Key = String;
+
+    fn key(&self) -> String {
+        self.id.to_string()
+    }
+}
+
+struct InboundRow {
+    inbound_id: Vec<u8>,
+    account_id: i64,
+    route_id: Option<String>,
+    carrier: String,
+    number: String,
+    sender: String,
+    keyword: String,
+    complete: bool,
+    in_reply_to: Option<Vec<u8>>,
+    received_at_ms: i64,
+    body: Option<String>,
+}
+
+database::from_row!(InboundRow {
+    inbound_id,
+    account_id,
+    route_id,
+    carrier,
+    number,
+    sender,
+    keyword,
+    complete,
+    in_reply_to,
+    received_at_ms,
+    body
+});
+
+impl InboundRow {
+    fn message(self) -> Result<InboundMessage> {
+        let in_reply_to = self.in_reply_to.as_deref();
+        Ok(InboundMessage {
+            id: message_id(&self.inbound_id)?,
+            account: Some(AccountId(self.account_id)).filter(|account| account.0 != 0),
+            route: self.route_id,
+            carrier: self.carrier,
+            number: self.number,
+            sender: self.sender,
+            keyword: self.keyword,
+            complete: self.complete,
+            in_reply_to: in_reply_to.map(message_id).transpose()?,
+            received_at_ms: self.received_at_ms,
+            body: self.body,
+        })
+    }
+}
+
+struct KeepMessage {
+    message: InboundMessage,
+    pages: Vec<i64>,
+}
+
+impl Change for KeepMessage {
+    /// `true` if the pages were still there.
+    type Output = bool;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        if !remove_pages(tx, &self.pages).await? {
+            return Ok(false);
+        }
+        let message = &self.message;
+        let insert = query(
+            "insert into inbound_messages (inbound_id, account_id, route_id, carrier, number,
+                 sender, keyword, complete, in_reply_to, received_at_ms, body)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+        );
+        let in_reply_to = message.in_reply_to.as_ref().map(|id| id_bytes(id).to_vec());
+        let insert = insert
+            .bind(id_bytes(&message.id))
+            .bind(message.account.map_or(0, |account| account.0))
+            .bind(&message.route)
+            .bind(&message.carrier)
+            .bind(&message.number)
+            .bind(&message.sender)
+            .bind(&message.keyword)
+            .bind(message.complete)
+            .bind(in_reply_to)
+            .bind(message.received_at_ms)
+            .bind(&message.body);
+        tx.execute(insert).await?;
+        Ok(true)
+    }
+
+    async fn is_committed(&self, tx: &mut Tx, _kept: &bool) -> Result<bool> {
+        let find = query("select received_at_ms from inbound_messages where inbound_id = $1");
+        let found: Option<i64> = tx
+            .fetch_optional(find.bind(id_bytes(&self.message.id)))
+            .await?;
+        Ok(found.is_some())
+    }
+}
+
+struct RemoveOld {
+    bodies_only: bool,
+    before: MessageId,
+}
+
+impl Change for RemoveOld {
+    type Output = bool;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        let (find, remove) = if self.bodies_only {
+            (
+                "select inbound_id from inbound_messages
+                 where inbound_id < $1 and body is not null order by inbound_id limit $2",
+                "update inbound_messages set body = null where inbound_id = $1",
+            )
+        } else {
+            (
+                "select inbound_id from inbound_messages
+                 where inbound_id < $1 order by inbound_id limit $2",
+                "delete from inbound_messages where inbound_id = $1",
+            )
+        };
+        let find = query(find).bind(id_bytes(&self.before)).bind(MAX_REMOVED);
+        let old: Vec<Vec<u8>> = tx.fetch_all(find).await?;
+        for id in &old {
+            tx.execute(query(remove).bind(&id[..])).await?;
+        }
+        Ok(i64::try_from(old.len()) == Ok(MAX_REMOVED))
+    }
+}
+
+/// The inbound messages of all accounts.
+#[derive(Clone, Copy)]
+pub struct InboundMessages<'s> {
+    pub(crate) db: &'s Db,
+}
+
+impl InboundMessages<'_> {
+    /// Keeps a message, and removes its pages. Returns `false` if another node did so already.
+    pub async fn keep(self, message: InboundMessage, pages: Vec<i64>) -> Result<bool> {
+        self.db.change(KeepMessage { message, pages }).await
+    }
+
+    /// Returns some messages of an account behind one, newest first. Without an account it returns
+    /// those of all accounts and of the operator.
+    pub async fn list(
+        self,
+        account: Option<AccountId>,
+        filter: &InboundFilter,
+        behind: Option<MessageId>,
+        limit: u32,
+    ) -> Result<Vec<InboundMessage>> {
+        let sql = if account.is_some() {
+            "select * from inbound_messages where account_id = $1 and inbound_id < $2
+                 and ($3 is null or number = $3) and ($4 is null or keyword = $4)
+                 and ($5 is null or sender = $5) and received_at_ms >= $6 and received_at_ms < $7
+             order by inbound_id desc limit $8"
+        } else {
+            "select * from inbound_messages where $1 = -1 and inbound_id < $2
+                 and ($3 is null or number = $3) and ($4 is null or keyword = $4)
+                 and ($5 is null or sender = $5) and received_at_ms >= $6 and received_at_ms < $7
+             order by inbound_id desc limit $8"
+        };
+        let behind = behind.unwrap_or(MessageId::HIGHEST);
+        let list = query(sql)
+            .bind(account.map_or(-1, |account| account.0))
+            .bind(id_bytes(&behind))
+            .bind(&filter.number)
+            .bind(&filter.keyword)
+            .bind(&filter.sender)
+            .bind(filter.since_ms.unwrap_or(i64::MIN))
+            .bind(filter.until_ms.unwrap_or(i64::MAX))
+            .bind(i64::from(limit));
+        let rows: Vec<InboundRow> = self.db.fetch_all(list).await?;
+        rows.into_iter().map(InboundRow::message).collect()
+    }
+
+    /// Removes some messages that were kept before a time, or their texts alone. Returns `true` if
+    /// more may be left.
+    pub async fn remove_old(self, before_ms: i64, bodies_only: bool) -> Result<bool> {
+        let before = MessageId::lowest_at(before_ms);
+        let remove = RemoveOld {
+            bodies_only,
+            before,
+        };
+        self.db.change(remove).await
+    }
+}
