@@ -8,6 +8,7 @@ const FILL: &str = "insert into recent_sends (bucket, fingerprint, expires_at_ms
      select 0, decode(md5(cast(one as text)), 'hex'), 1 from generate_series(1, 5000) one";
 const REMOVED: &str = "select pg_stat_get_tuples_deleted('recent_sends'::regclass)";
 const SIZE: &str = "select pg_total_relation_size('recent_sends')";
+const DEAD: &str = "select pg_stat_get_dead_tuples('recent_sends'::regclass)";
 const VACUUMS: &str = "select pg_stat_get_vacuum_count('recent_sends'::regclass)";
 /// The server's own vacuum would be counted sometimes.
 const OURS_ALONE: &str = "alter table recent_sends set (autovacuum_enabled = false)";
@@ -42,7 +43,7 @@ impl Queue {
     }
 
     /// Opens and closes windows, and vacuums the queues as often as in three seconds. Returns the
-    /// sizes of the tables and the number of vacuums.
+    /// size of the table and the number of vacuums.
     async fn turn_over(&mut self) -> (i64, i64) {
         self.run(FILL).await;
         let size = self.number(SIZE).await;
@@ -52,10 +53,19 @@ impl Queue {
         // second.
         self.run("select pg_stat_force_next_flush()").await;
         while self.number(REMOVED).await < self.removed {}
+        let before = self.number(VACUUMS).await;
         for _ in 0..3 {
             self.store.upkeep().vacuum_queues().await.unwrap();
         }
-        (size, self.number(VACUUMS).await)
+        (size, self.number(VACUUMS).await - before)
+    }
+
+    /// Removes the rows that were kept by a snapshot of the server's own, such as that of an
+    /// analyze of another table.
+    async fn remove_the_rest(&mut self) {
+        while self.number(DEAD).await > 0 {
+            self.run("vacuum recent_sends").await;
+        }
     }
 }
 
@@ -68,13 +78,15 @@ async fn queues_are_vacuumed_once_most_rows_are_dead() {
     let url = server.replacen("/postgres", &format!("/{name}"), 1);
     let mut queue = Queue::open(&url).await;
 
-    let first = queue.turn_over().await;
-    assert_eq!(first.1, 1);
-    queue.turn_over().await;
+    let mut sizes = Vec::new();
+    for _ in 0..3 {
+        let (size, vacuums) = queue.turn_over().await;
+        assert_eq!(vacuums, 1);
+        queue.remove_the_rest().await;
+        sizes.push(size);
+    }
     // Emptied pages of an index are free one vacuum later.
-    let (size, vacuums) = queue.turn_over().await;
-    assert!(size < 2 * first.0, "{} and then {size}", first.0);
-    assert_eq!(vacuums, 3);
+    assert!(sizes[2] < 2 * sizes[0], "{sizes:?}");
 
     // A dump, for example, keeps all rows that are removed from now on.
     let mut dump = TestConnection::postgres(&url).await.unwrap();
@@ -84,7 +96,7 @@ async fn queues_are_vacuumed_once_most_rows_are_dead() {
     for _ in 0..4 {
         vacuums.push(queue.turn_over().await.1);
     }
-    assert_eq!(vacuums, [4, 4, 5, 5], "when there is twice as much");
+    assert_eq!(vacuums, [1, 0, 1, 0], "when there is twice as much");
 
     dump.close().await.unwrap();
     queue.connection.close().await.unwrap();
