@@ -7,6 +7,11 @@ use crate::receiver::Calls;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 
+/// Callbacks of a node whose outcomes are not committed: those in its queue of outcomes (1,024), in
+/// one commit (500) and in flight (`callbacks.concurrency`, 512). While a node cannot commit, it makes
+/// no more than these, and another node makes them again.
+const UNCOMMITTED_CALLBACKS: usize = 1_024 + 500 + 512;
+
 /// Maximum numbers of repetitions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Again {
@@ -22,10 +27,10 @@ impl Again {
         copies: 0,
         callbacks: 0,
     };
-    /// The maximum of recipients in doubt: one and a half of all windows.
+    /// The maximum of recipients in doubt, one and a half of all windows, and of callbacks.
     pub(crate) const IN_DOUBT: Self = Self {
         copies: BINDS * WINDOW * 3 / 2,
-        callbacks: BINDS * WINDOW * 3 / 2,
+        callbacks: UNCOMMITTED_CALLBACKS,
     };
 }
 
