@@ -31,6 +31,7 @@ pub mod personalised;
 mod prohibited;
 pub mod public_address;
 pub mod rate;
+mod raw_receipt;
 pub mod recipient_list;
 mod redact;
 mod refusal;
@@ -78,6 +79,7 @@ pub use number::{
 pub use pace::Pace;
 pub use page_set::PageSet;
 pub use prohibited::{Prohibited, phrase};
+pub use raw_receipt::RawReceipt;
 pub use redact::redact;
 pub use refusal::{Refusal, Simulated};
 pub use retry::{RetryStep, SubmitFault, after_fault};

@@ -45,6 +45,8 @@ pub struct Retention {
     pub bodies_ms: Option<i64>,
     /// The simulated messages of the sandbox.
     pub sandbox_ms: i64,
+    /// Receipts as they came. None are kept if it is 0.
+    pub receipts_ms: i64,
     /// The refused requests of the API.
     pub requests_ms: i64,
 }
@@ -55,6 +57,7 @@ impl Default for Retention {
             messages_ms: None,
             bodies_ms: None,
             sandbox_ms: 86_400_000,
+            receipts_ms: 8 * 86_400_000,
             requests_ms: 7 * 86_400_000,
         }
     }

@@ -3,6 +3,7 @@
 mod contacts;
 mod inbound;
 mod operators;
+mod receipts;
 mod users;
 
 use super::table::ColumnType::{Bool, Bytes, Int, Text};
@@ -12,7 +13,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 34] = [
+pub(super) const TABLES: [Table; 35] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -291,23 +292,8 @@ pub(super) const TABLES: [Table; 34] = [
         ],
         chunk: CHUNK,
     },
-    Table {
-        name: "parked_receipts",
-        bucketed: Bucketed::ByCarrierId,
-        key: 4,
-        columns: &[
-            ("carrier", Text),
-            ("carrier_id", Text),
-            ("received_at_ms", Int),
-            ("number", Int),
-            ("recipient", Int),
-            ("sender", Text),
-            ("state", Text),
-            ("error", Text),
-            ("other_id", Text),
-        ],
-        chunk: CHUNK,
-    },
+    receipts::PARKED,
+    receipts::RAW,
     Table {
         name: "outbox",
         bucketed: Bucketed::ByAccount,

@@ -92,6 +92,22 @@ pub(crate) fn explanation(message: &Message, found: &Timeline) -> String {
     clauses.join("; ")
 }
 
+/// Returns a line for each receipt of a recipient, as it came.
+pub(crate) fn receipts(events: &[Event]) -> impl Iterator<Item = String> {
+    events.iter().filter_map(|event| match &event.kind {
+        EventKind::Receipt { carrier, raw } => {
+            let at = lagos_time(event.at_ms);
+            // The text is escaped, because a terminal obeys control characters.
+            let text = format!("receipt of carrier {carrier} at {at}: {:?}", raw.text);
+            let parameters = raw.shown_parameters();
+            let parameters = parameters.map(|(tag, value)| format!("{tag}={value}"));
+            let parts: Vec<String> = std::iter::once(text).chain(parameters).collect();
+            Some(parts.join(" "))
+        }
+        _ => None,
+    })
+}
+
 /// Returns the last value that an event has.
 fn last<'e, T>(events: &'e [Event], value: impl Fn(&'e Event) -> Option<T>) -> Option<T> {
     events.iter().rev().find_map(value)
@@ -205,7 +221,7 @@ fn callback(events: &[Event]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::{AccountId, Component, Gateway, MessageId, Recipient};
+    use domain::{AccountId, Component, Gateway, MessageId, RawReceipt, Recipient};
     use engine::RecipientState;
 
     const AT: i64 = 1_795_219_200_000;
@@ -347,6 +363,33 @@ mod tests {
         accepted by carrier mtn at 2026-11-21 01:00:00, whose receipt is awaited
         written to carrier mtn at 2026-11-21 01:00:00 without an answer, so a receipt is awaited
         ");
+    }
+
+    #[test]
+    fn a_receipt_is_shown_as_it_came_without_control_characters() {
+        let receipt = |text: &str, parameters| Event {
+            at_ms: AT,
+            kind: EventKind::Receipt {
+                carrier: "mtn".to_owned(),
+                raw: RawReceipt {
+                    text: text.to_owned(),
+                    parameters,
+                },
+            },
+        };
+        let events = [
+            receipt("id:7 stat:UNDELIV err:011 text:", vec![(0x0427, vec![5])]),
+            Event {
+                at_ms: AT,
+                kind: EventKind::Accepted,
+            },
+            receipt("\u{1b}[2Jid:7\u{202e}", vec![]),
+        ];
+        let lines: Vec<String> = receipts(&events).collect();
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        receipt of carrier mtn at 2026-11-21 01:00:00: "id:7 stat:UNDELIV err:011 text:" 0x0427=05
+        receipt of carrier mtn at 2026-11-21 01:00:00: "\u{1b}[2Jid:7\u{202e}"
+        "#);
     }
 
     #[test]

@@ -18,6 +18,10 @@ pub const MAX_TEXT_OCTETS: usize = 4_096;
 pub const MAX_SYSTEM_ID_OCTETS: usize = 16;
 /// Maximum size of any other field of a `deliver_sm`. The longest one has 16 octets.
 const MAX_FIELD_OCTETS: usize = 17;
+/// Maximum number of parameters that nothing reads. They are kept as evidence of a receipt.
+const MAX_UNREAD: usize = 8;
+/// Maximum size of each of them.
+const MAX_UNREAD_OCTETS: usize = 64;
 
 /// Decodes a text of at most `max` octets, without a partial character at its end.
 pub(crate) fn text_within(octets: &[u8], max: usize) -> String {
@@ -38,8 +42,8 @@ fn is_cut(octets: &[u8]) -> bool {
         .is_err_and(|error| !octets.is_empty() && error.error_len().is_none())
 }
 
-/// Returns an owned copy of a received message with each field cut to its maximum. Unused
-/// parameters and further ones with the same tag are left out.
+/// Returns an owned copy of a received message with each field cut to its maximum. Further
+/// parameters with the same tag are left out, and so are many that nothing reads.
 pub(crate) fn received(message: &Sm<'_>) -> DeliverSm {
     let field = |octets| text_within(octets, MAX_FIELD_OCTETS);
     let short_message = message.short_message;
@@ -71,15 +75,22 @@ fn address(fields: AddressFields<'_>) -> Address {
 
 fn parameters(message: &Sm<'_>) -> Vec<Tlv> {
     let mut kept: Vec<Tlv> = Vec::new();
+    let mut unread = 0;
     for (tag, value) in message.tlvs {
-        if tag::READ.contains(&tag) && kept.iter().all(|known| known.tag != tag) {
-            let max = match tag {
-                tag::MESSAGE_PAYLOAD => MAX_TEXT_OCTETS,
-                _ => MAX_MESSAGE_ID_OCTETS,
-            };
-            let value = &value[..value.len().min(max)];
-            kept.push(Tlv::new(tag, Bytes::copy_from_slice(value)));
+        if kept.iter().any(|known| known.tag == tag) {
+            continue;
         }
+        let max = match tag {
+            tag::MESSAGE_PAYLOAD => MAX_TEXT_OCTETS,
+            _ if tag::READ.contains(&tag) => MAX_MESSAGE_ID_OCTETS,
+            _ if unread < MAX_UNREAD => {
+                unread += 1;
+                MAX_UNREAD_OCTETS
+            }
+            _ => continue,
+        };
+        let value = &value[..value.len().min(max)];
+        kept.push(Tlv::new(tag, Bytes::copy_from_slice(value)));
     }
     kept
 }
@@ -130,13 +141,14 @@ mod tests {
             npi: 1,
             digits: &long,
         };
-        let tlvs = [
-            Tlv::new(0x1400, long.clone()),
+        let unread = (0x1400..0x1500).map(|tag| Tlv::new(tag, long.clone()));
+        let mut tlvs: Vec<Tlv> = unread.collect();
+        tlvs.extend([
             Tlv::new(tag::MESSAGE_PAYLOAD, long.clone()),
             Tlv::new(tag::RECEIPTED_MESSAGE_ID, long.clone()),
             Tlv::new(tag::RECEIPTED_MESSAGE_ID, long.clone()),
             Tlv::new(tag::NETWORK_ERROR_CODE, long.clone()),
-        ];
+        ]);
         let sm = Sm {
             service_type: &long,
             source: address,
@@ -149,8 +161,16 @@ mod tests {
         let kept = received(&sm);
         assert_eq!(kept.destination.digits, "7".repeat(MAX_ADDRESS_OCTETS));
         let lengths = kept.tlvs.iter().map(|tlv| (tlv.tag, tlv.value.len()));
+        let (unread, read): (Vec<_>, Vec<_>) = lengths.partition(|(tag, _)| *tag >= 0x1400);
         assert_eq!(
-            lengths.collect::<Vec<_>>(),
+            unread,
+            [
+                0x1400, 0x1401, 0x1402, 0x1403, 0x1404, 0x1405, 0x1406, 0x1407
+            ]
+            .map(|tag| (tag, MAX_UNREAD_OCTETS))
+        );
+        assert_eq!(
+            read,
             [
                 (tag::MESSAGE_PAYLOAD, MAX_TEXT_OCTETS),
                 (tag::RECEIPTED_MESSAGE_ID, MAX_MESSAGE_ID_OCTETS),

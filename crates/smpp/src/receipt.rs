@@ -5,7 +5,6 @@
 //! or both. If they differ, both ids are returned, that of the parameters first. The state of the
 //! text counts, unless only the state of the parameters is final. Error and dates come from the
 //! text.
-//! the text, unless only the parameter's is final; the text alone has the error and the dates.
 
 mod ids;
 mod parts;
@@ -166,6 +165,17 @@ pub fn is_marked(deliver: &DeliverSm) -> bool {
         0 => parameter_id(deliver).is_some(),
         kind => kind & (esm_class::RECEIPT | esm_class::INTERMEDIATE) != 0,
     }
+}
+
+/// Returns the text of a receipt as it is read. A text without an id and a state is not of the form
+/// of a receipt. It may be the message itself, and is empty here.
+pub fn text(deliver: &DeliverSm) -> Vec<u8> {
+    let text = plain::text(deliver);
+    let fields = Fields::find(&text);
+    if fields.id.is_none() && fields.state.is_none() {
+        return plain::second_reading(deliver).unwrap_or_default();
+    }
+    text.into_owned()
 }
 
 /// Returns the receipt in a `deliver_sm` or `data_sm`. Returns `None` for an ordinary message, an

@@ -30,7 +30,7 @@ pub mod tag {
         )
     }
 
-    /// The parameters of a `deliver_sm` that are read and therefore kept.
+    /// The parameters of a `deliver_sm` that are read. All of them are kept.
     pub(crate) const READ: [u16; 8] = [
         RECEIPTED_MESSAGE_ID,
         SAR_MSG_REF_NUM,

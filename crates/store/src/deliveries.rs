@@ -4,5 +4,6 @@ pub(crate) mod carrier_ids;
 pub(crate) mod delivery_rows;
 pub(crate) mod doubts;
 pub(crate) mod pending;
+pub(crate) mod raw_receipts;
 pub(crate) mod receipts;
 pub(crate) mod settle;

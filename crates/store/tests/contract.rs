@@ -37,6 +37,7 @@ mod contract {
     mod prefixes;
     mod properties;
     mod rates;
+    mod raw_receipts;
     mod receipts;
     mod reports;
     mod requests;

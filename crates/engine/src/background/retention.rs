@@ -1,5 +1,6 @@
 //! Retention: removes old data in small steps, so that it does not disturb the load. It covers
-//! message ids of carriers, sandbox messages, and messages and texts if the operator sets a limit.
+//! message ids of carriers, receipts as they came, sandbox messages, and messages and texts if the
+//! operator sets a limit.
 
 use crate::context::Context;
 use crate::context::metrics;
@@ -10,7 +11,7 @@ use domain::{Bucket, MessageId};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{CarrierIdKey, DeadKey, TextCursor};
+use store::{CarrierIdKey, DeadKey, ReceiptKey, Removed, TextCursor};
 
 /// Period of the removal while there is old data.
 const BUSY_INTERVAL: Duration = Duration::from_secs(2);
@@ -27,6 +28,9 @@ const DEAD_INTERVAL_MS: i64 = 3_600_000;
 const CARRIER_IDS_INTERVAL_MS: i64 = 86_400_000;
 /// Period of the sweeps of message ids of the sandbox.
 const SIMULATED_INTERVAL_MS: i64 = 3_600_000;
+/// Period of the sweeps of receipts. A sweep also reads young ones of messages that were sent long
+/// after their acceptance.
+const RECEIPTS_INTERVAL_MS: i64 = 3_600_000;
 /// Retention of message ids of carriers. The store looks for the page of a receipt 7 days back.
 /// Messages are kept at least as long.
 const CARRIER_IDS_MS: i64 = 8 * 86_400_000;
@@ -40,16 +44,18 @@ enum DataKind {
     Simulated,
     CarrierIds,
     SimulatedCarrierIds,
+    Receipts,
 }
 
 impl DataKind {
-    const ALL: [Self; 6] = [
+    const ALL: [Self; 7] = [
         Self::Texts,
         Self::DeadCallbacks,
         Self::Messages,
         Self::Simulated,
         Self::CarrierIds,
         Self::SimulatedCarrierIds,
+        Self::Receipts,
     ];
 
     /// Returns the retention of this kind, or `None` if it is kept for ever.
@@ -61,6 +67,7 @@ impl DataKind {
             Self::Simulated | Self::SimulatedCarrierIds => Some(retention.sandbox_ms),
             // No receipt needs older ids, however long messages are kept.
             Self::CarrierIds => Some(CARRIER_IDS_MS),
+            Self::Receipts => Some(retention.receipts_ms),
         }
     }
 }
@@ -81,18 +88,25 @@ impl<K> Default for Sweep<K> {
 }
 
 impl<K> Sweep<K> {
-    fn is_paused(&self, now_ms: i64) -> bool {
-        self.position.is_none() && now_ms < self.paused_until_ms
-    }
-
-    /// Records the next position, or pauses at the end of the range. Returns `true` if the sweep
-    /// continues.
-    fn advance(&mut self, next: Option<K>, now_ms: i64, rest_ms: i64) -> bool {
-        if next.is_none() {
+    /// Performs a step, except in a pause. Returns `true` if the sweep continues.
+    async fn step<F>(
+        &mut self,
+        now_ms: i64,
+        rest_ms: i64,
+        remove: impl FnOnce(Option<K>) -> F,
+    ) -> database::Result<bool>
+    where
+        F: Future<Output = database::Result<Removed<K>>>,
+    {
+        if self.position.is_none() && now_ms < self.paused_until_ms {
+            return Ok(false);
+        }
+        let removed = remove(self.position.take()).await?;
+        if removed.next.is_none() {
             self.paused_until_ms = now_ms + rest_ms;
         }
-        self.position = next;
-        self.position.is_some()
+        self.position = removed.next;
+        Ok(self.position.is_some())
     }
 }
 
@@ -105,6 +119,7 @@ struct Position {
     dead: Sweep<DeadKey>,
     carrier_ids: Sweep<CarrierIdKey>,
     simulated_carrier_ids: Sweep<CarrierIdKey>,
+    receipts: Sweep<ReceiptKey>,
 }
 
 /// Removes old data until the engine ends.
@@ -206,39 +221,36 @@ impl Position {
                 self.simulated = removed.next;
                 Ok(self.simulated.is_some())
             }
-            DataKind::SimulatedCarrierIds if self.simulated_carrier_ids.is_paused(now_ms) => {
-                Ok(false)
-            }
             DataKind::SimulatedCarrierIds => {
-                let after = self.simulated_carrier_ids.position.take();
-                let removed =
-                    store
-                        .retention()
-                        .remove_parts(bucket, before_ms, after, Some(SANDBOX));
-                let next = removed.await?.next;
-                Ok(self
-                    .simulated_carrier_ids
-                    .advance(next, now_ms, SIMULATED_INTERVAL_MS))
+                let remove = |after| {
+                    let retention = store.retention();
+                    retention.remove_parts(bucket, before_ms, after, Some(SANDBOX))
+                };
+                let sweep = &mut self.simulated_carrier_ids;
+                sweep.step(now_ms, SIMULATED_INTERVAL_MS, remove).await
             }
-            DataKind::DeadCallbacks if self.dead.is_paused(now_ms) => Ok(false),
+            DataKind::Receipts => {
+                let remove = |after| {
+                    let retention = store.retention();
+                    retention.remove_receipts(bucket, before_ms, after)
+                };
+                let sweep = &mut self.receipts;
+                sweep.step(now_ms, RECEIPTS_INTERVAL_MS, remove).await
+            }
             DataKind::DeadCallbacks => {
-                let after = self.dead.position.take();
-                let removed = store
-                    .retention()
-                    .remove_dead_callbacks(bucket, before_ms, after)
-                    .await?;
-                Ok(self.dead.advance(removed.next, now_ms, DEAD_INTERVAL_MS))
+                let remove = |after| {
+                    let retention = store.retention();
+                    retention.remove_dead_callbacks(bucket, before_ms, after)
+                };
+                self.dead.step(now_ms, DEAD_INTERVAL_MS, remove).await
             }
-            DataKind::CarrierIds if self.carrier_ids.is_paused(now_ms) => Ok(false),
             DataKind::CarrierIds => {
-                let after = self.carrier_ids.position.take();
-                let removed = store
-                    .retention()
-                    .remove_parts(bucket, before_ms, after, None)
-                    .await?;
-                Ok(self
-                    .carrier_ids
-                    .advance(removed.next, now_ms, CARRIER_IDS_INTERVAL_MS))
+                let remove = |after| {
+                    let retention = store.retention();
+                    retention.remove_parts(bucket, before_ms, after, None)
+                };
+                let sweep = &mut self.carrier_ids;
+                sweep.step(now_ms, CARRIER_IDS_INTERVAL_MS, remove).await
             }
         }
     }

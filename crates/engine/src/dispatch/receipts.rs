@@ -32,10 +32,12 @@ impl ReceivedReceipt {
             other_id,
             sender,
             error,
+            raw,
             ..
         } = &self.receipt;
         let others = [other_id, error].into_iter().flatten().map(String::len);
-        size_of::<Self>() + carrier_id.len() + sender.len() + others.sum::<usize>()
+        let raw = raw.as_ref().map_or(0, Vec::len);
+        size_of::<Self>() + carrier_id.len() + sender.len() + others.sum::<usize>() + raw
     }
 }
 

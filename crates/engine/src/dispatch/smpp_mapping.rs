@@ -6,10 +6,11 @@ use super::retry::{Requeue, RequeueKind};
 use crate::context::metrics::status_word;
 use crate::context::plan::Plan;
 use domain::{
-    DeliveryStatus, Recipient, RetryStep, SubmitFault, after_fault, parse_international, truncate,
+    DeliveryStatus, RawReceipt, Recipient, RetryStep, SubmitFault, after_fault,
+    parse_international, truncate,
 };
 use smpp::{
-    CommandStatus, DeliverSm, MAX_MESSAGE_ID_OCTETS, ReceiptIds, ReceiptState, StatusClass,
+    CommandStatus, DeliverSm, MAX_MESSAGE_ID_OCTETS, ReceiptIds, ReceiptState, StatusClass, tag,
 };
 use std::sync::Arc;
 use store::{Batch, Content, Receipt, ReceiptStatus};
@@ -199,14 +200,58 @@ pub(crate) fn receipt(
         sender: deliver.destination.digits.clone(),
         status,
         error: receipt.error.map(kept_error),
+        raw: Some(raw(deliver).pack()),
     })
+}
+
+/// Returns what is kept of a receipt as it came. The payload is its text.
+fn raw(deliver: &DeliverSm) -> RawReceipt {
+    let parameters = deliver.tlvs.iter();
+    let parameters = parameters.filter(|one| one.tag != tag::MESSAGE_PAYLOAD);
+    let parameters = parameters.map(|one| (one.tag, &one.value[..]));
+    RawReceipt::of(&smpp::receipt::text(deliver), parameters)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use domain::MAX_KEY_OCTETS;
-    use smpp::{Tlv, esm_class, tag};
+    use smpp::{Tlv, esm_class};
+
+    #[test]
+    fn a_receipt_is_kept_with_all_its_parameters_and_no_message() {
+        let kept = |text: &'static str| {
+            let payload = Tlv::new(tag::MESSAGE_PAYLOAD, "Your code is 1234");
+            let own = [0x1400, tag::MESSAGE_STATE].map(|tag| Tlv::new(tag, vec![2, 0]));
+            let id = Tlv::new(tag::RECEIPTED_MESSAGE_ID, "7");
+            let deliver = DeliverSm {
+                esm_class: esm_class::RECEIPT,
+                short_message: text.into(),
+                tlvs: [payload, id].into_iter().chain(own).collect(),
+                ..DeliverSm::default()
+            };
+            let read = smpp::receipt::parse(&deliver).unwrap();
+            let kept = receipt(&"mtn".into(), &deliver, read, ReceiptIds::Exact).unwrap();
+            RawReceipt::unpack(&kept.raw.unwrap()).unwrap()
+        };
+        let form = "id:7 stat:DELIVRD text=";
+        let texts = [
+            ("id:7 stat:DELIVRD text=Your code is 1234", form),
+            // Only the parameters are those of a receipt.
+            ("Your code is 1234", ""),
+            ("", ""),
+        ];
+        for (text, shown) in texts {
+            let raw = kept(text);
+            assert_eq!(raw.text, shown);
+            let parameters: Vec<_> = raw.shown_parameters().collect();
+            let own = [("0x001E", "37"), ("0x1400", "0200"), ("0x0427", "0200")];
+            assert_eq!(
+                parameters,
+                own.map(|(tag, value)| (tag.to_owned(), value.to_owned()))
+            );
+        }
+    }
 
     #[test]
     fn an_id_of_any_length_fits_a_key_and_finds_its_page() {

@@ -1,8 +1,8 @@
 //! The events of one recipient, from its stored rows.
 
 use super::messages::Message;
-use domain::{Component, DeliveryStatus, Money};
-use store::{CallbackAttempt, DeliveryInfo, RefundInfo};
+use domain::{Component, DeliveryStatus, Money, RawReceipt};
+use store::{CallbackAttempt, DeliveryInfo, ReceiptInfo, RefundInfo};
 
 /// An event of a recipient.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -46,6 +46,13 @@ pub enum EventKind {
         /// The carrier.
         carrier: String,
     },
+    /// A receipt of a carrier changed the recipient.
+    Receipt {
+        /// The carrier.
+        carrier: String,
+        /// The receipt as it came.
+        raw: RawReceipt,
+    },
     /// The recipient was cancelled before a carrier had it.
     Cancelled,
     /// The recipient has a final status.
@@ -73,6 +80,7 @@ pub enum EventKind {
 pub(super) fn recipient_events(
     message: &Message,
     delivery: Option<&DeliveryInfo>,
+    receipts: Vec<ReceiptInfo>,
     refunds: &[RefundInfo],
     attempts: &[CallbackAttempt],
 ) -> Vec<Event> {
@@ -87,7 +95,7 @@ pub(super) fn recipient_events(
     }));
     events.extend(pause_events(message, delivery));
     if let Some(delivery) = delivery {
-        events.extend(delivery_events(delivery, accepted_at_ms));
+        events.extend(delivery_events(delivery, receipts, accepted_at_ms));
     }
     events.extend(refunds.iter().map(|refund| Event {
         at_ms: refund.at_ms,
@@ -130,7 +138,11 @@ fn pause_events(message: &Message, delivery: Option<&DeliveryInfo>) -> Vec<Event
         .collect()
 }
 
-fn delivery_events(delivery: &DeliveryInfo, accepted_at_ms: i64) -> Vec<Event> {
+fn delivery_events(
+    delivery: &DeliveryInfo,
+    receipts: Vec<ReceiptInfo>,
+    accepted_at_ms: i64,
+) -> Vec<Event> {
     let carrier = || delivery.carrier.clone();
     let refusal = delivery
         .error
@@ -166,7 +178,14 @@ fn delivery_events(delivery: &DeliveryInfo, accepted_at_ms: i64) -> Vec<Event> {
         at_ms,
         kind: EventKind::Cancelled,
     });
-    let events = submitted.into_iter().chain(cancelled);
+    let received = receipts.into_iter().map(|one| Event {
+        at_ms: one.at_ms,
+        kind: EventKind::Receipt {
+            carrier: one.carrier,
+            raw: one.raw,
+        },
+    });
+    let events = submitted.into_iter().chain(received).chain(cancelled);
     events.chain(settled).collect()
 }
 

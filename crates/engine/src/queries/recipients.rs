@@ -236,12 +236,19 @@ pub(crate) async fn find(scope: &Scope<'_>, id: &str, number: &str) -> Result<Ti
     let found = recipients.find(account, id, recipient).await?;
     let found = found.ok_or(Refusal::UnknownMessage)?;
     let refunds = recipients.refunds(account, id, recipient).await?;
+    let receipts = recipients.receipts(account, id, recipient).await?;
     let attempts = scope.store.attempts();
     let attempts = attempts.of_recipient(account, id, recipient).await?;
     let mut shared =
         SharedValues::with_texts(scope, &message, std::slice::from_ref(&found)).await?;
     Ok(Timeline {
-        events: events::recipient_events(&message, found.delivery.as_ref(), &refunds, &attempts),
+        events: events::recipient_events(
+            &message,
+            found.delivery.as_ref(),
+            receipts,
+            &refunds,
+            &attempts,
+        ),
         recipient: recipient_state(scope, &mut shared, found),
     })
 }

@@ -169,6 +169,7 @@ mod tests {
             sender: "AdaFoods".to_owned(),
             status: ReceiptStatus::Final(DeliveryStatus::Delivered),
             error: None,
+            raw: None,
         };
         let whole = Fragment {
             report: CarrierReport {

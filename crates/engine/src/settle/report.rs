@@ -109,6 +109,11 @@ fn merge(
         receipts.extend(report.receipts);
         acks.push(report.ack);
     }
+    if context.live().retention.receipts_ms == 0 {
+        for receipt in &mut receipts {
+            receipt.raw = None;
+        }
+    }
     let report = CarrierReport {
         now_ms,
         progress,
@@ -179,6 +184,7 @@ mod tests {
             sender: "AdaFoods".to_owned(),
             status: ReceiptStatus::Final(DeliveryStatus::Delivered),
             error: None,
+            raw: None,
         };
         let all = [("mtn", "1"), ("mtn", "2"), ("glo", "1"), ("t2", "9")];
         let report = CarrierReport {

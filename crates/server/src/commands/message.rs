@@ -4,7 +4,7 @@ use super::answer::{Answer, Failure, pairs, table};
 use super::context::Context;
 use super::list::{PageArgs, Row};
 use super::queries::{MessageFilters, Scope};
-use crate::explanation::{explanation, meaning};
+use crate::explanation::{explanation, meaning, receipts};
 use crate::format::{Naira, lagos_time};
 use crate::http::{MessageItem, TimelineData};
 use clap::{Args, Subcommand};
@@ -32,7 +32,8 @@ pub(super) enum Message {
     },
     /// Explain what happened to a message, and why
     #[command(
-        after_help = "Every outcome is counted, and the first recipients are explained one by one. Refunds are those so far.\n\n\
+        after_help = "Every outcome is counted, and the first recipients are explained one by one. Refunds are those so far. \
+        Receipts are shown as they came, without the text of the message.\n\n\
         Examples: ogene message show --message-id 019a5c1e-9f00-7abc-8000-000000000001\n          \
         ogene message show --message-id 019a5c1e-9f00-7abc-8000-000000000001 --recipient 2348031234567"
     )]
@@ -275,11 +276,13 @@ fn shown(details: MessageDetails) -> Result<Answer, Failure> {
             &outcomes.iter().map(outcome_cells).collect::<Vec<_>>(),
         ),
     ];
-    let lines = explained.iter().map(|(one, words)| {
+    let mut lines = Vec::new();
+    for (one, words) in &explained {
         let state = &one.recipient;
-        format!("{} ({}): {words}.", state.recipient, state.network)
-    });
-    let lines: Vec<String> = lines.collect();
+        let line = format!("{} ({}): {words}.", state.recipient, state.network);
+        lines.push(line);
+        lines.extend(receipts(&one.events).map(|line| format!("  {line}")));
+    }
     if !lines.is_empty() {
         parts.push(lines.join("\n"));
     }

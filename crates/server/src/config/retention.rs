@@ -15,6 +15,8 @@ const MOST: Duration = Duration::from_hours(20 * 365 * 24);
 const LEAST_MESSAGES: Duration = Duration::from_hours(8 * 24);
 const LEAST_BODIES: Duration = Duration::from_hours(3 * 24);
 
+/// Allowed retention of receipts. With zero none are kept.
+const RECEIPTS: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_hours(90 * 24);
 /// Allowed retention of refused requests.
 const REQUESTS: RangeInclusive<Duration> = Duration::from_hours(1)..=Duration::from_hours(90 * 24);
 
@@ -50,12 +52,14 @@ pub(super) fn read(
         let text = "must not be longer than `messages`: a text goes with its message";
         section.fault_at(&bodies_place, "bodies", text);
     }
+    let receipts = section.time("receipts", RECEIPTS);
     let requests = section.time("requests", REQUESTS);
     section.finish();
     let default = Retention::default();
     Retention {
         messages_ms: messages.map(millis),
         bodies_ms: bodies.map(millis),
+        receipts_ms: receipts.map_or(default.receipts_ms, millis),
         requests_ms: requests.map_or(default.requests_ms, millis),
         ..default
     }

@@ -450,6 +450,7 @@ fn old_data_is_kept_until_nothing_needs_it_any_more() {
         messages_ms,
         bodies_ms,
         sandbox_ms: DAY_MS,
+        receipts_ms: 8 * DAY_MS,
         requests_ms: 7 * DAY_MS,
     };
     assert_eq!(config.settings().retention, expected);

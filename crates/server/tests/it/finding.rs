@@ -218,15 +218,34 @@ async fn recipients_have_status_charge_and_events() {
         .iter()
         .map(|event| text(&event["event"]))
         .collect();
-    assert_eq!(events, ["accepted", "submitted", "settled", "refunded"]);
+    let expected = ["accepted", "submitted", "receipt", "settled", "refunded"];
+    assert_eq!(events, expected);
     assert_eq!(
         one["events"][1]["detail"],
         json!({ "carrier": "mtn", "pages": 1 })
     );
+    let receipt = &one["events"][2]["detail"];
+    assert_eq!(receipt["carrier"], "mtn");
+    let came = text(&receipt["text"]);
+    assert!(came.contains("stat:UNDELIV"), "{came}");
+    assert!(came.ends_with("text:"), "the text is left out: {came}");
     assert_eq!(
-        one["events"][3]["detail"],
+        one["events"][4]["detail"],
         json!({ "amount": 6.0, "component": "sms_wallet" })
     );
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn no_receipt_is_kept_if_the_operator_wants_none() {
+    let setup = Setup::new().set("retention.receipts", r#""0s""#);
+    let ogene = setup.start().await;
+    let id = ogene.sent_id(to(MTN, "Hello")).await;
+    completed(&ogene, &id).await;
+    let one = data(&ogene, &format!("/messages/{id}/recipients/{MTN}")).await;
+    let events = one["events"].as_array().expect("events").iter();
+    let events: Vec<_> = events.map(|event| text(&event["event"])).collect();
+    assert_eq!(events, ["accepted", "submitted", "settled"]);
     ogene.end().await;
 }
 

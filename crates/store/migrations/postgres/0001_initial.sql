@@ -452,10 +452,24 @@ create table parked_receipts (
     state text not null,
     error text,
     other_id text,
+    raw bytea,
     primary key (bucket, carrier, carrier_id, received_at_ms, number)
 );
 create index parked_receipts_by_time on parked_receipts (bucket, received_at_ms);
 create index parked_receipts_by_recipient on parked_receipts (bucket, recipient);
+
+-- The receipts that changed a recipient, as their carriers sent them. `raw` is the short form of `domain::RawReceipt`, and
+-- `number` tells receipts of one millisecond apart.
+create table raw_receipts (
+    bucket smallint not null,
+    message_id bytea not null,
+    recipient bigint not null,
+    received_at_ms bigint not null,
+    number bigint not null,
+    carrier text not null,
+    raw bytea not null,
+    primary key (bucket, message_id, recipient, received_at_ms, number)
+);
 
 -- Outbox
 

@@ -79,6 +79,7 @@ impl SettlementRow {
             doubts,
             error: None,
             events: Vec::new(),
+            receipts: Vec::new(),
         })
     }
 }

@@ -2,6 +2,10 @@
 
 use crate::deliveries::doubts::Doubts;
 use domain::{Bucket, Delivery, DeliveryEvent, Leg, MessageId, Money, Recipient};
+use std::sync::Arc;
+
+/// A receipt of a carrier, in its short form.
+pub(crate) type PackedReceipt = (Arc<str>, Vec<u8>);
 
 /// A recipient and its events.
 #[derive(Clone, Debug)]
@@ -22,6 +26,8 @@ pub(crate) struct PendingSettlement {
     pub(crate) doubts: Doubts,
     pub(crate) error: Option<String>,
     pub(crate) events: Vec<DeliveryEvent>,
+    /// The receipts of the events, to be kept if they change anything.
+    pub(crate) receipts: Vec<PackedReceipt>,
 }
 
 impl PendingSettlement {
@@ -37,6 +43,7 @@ impl PendingSettlement {
             carrier: joined.carrier,
             error: joined.error,
             events: joined.events,
+            receipts: joined.receipts,
             ..self
         }
     }

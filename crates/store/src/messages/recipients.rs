@@ -1,6 +1,7 @@
 //! The recipients of a message, with what is stored about each.
 
 use crate::buckets::Buckets;
+use crate::deliveries::raw_receipts::{self, ReceiptInfo};
 use crate::messages::recipient_texts;
 use crate::rows::{id_bytes, message_id, named, number, recipient};
 use database::{Db, Result, Tx, bulk, query, value};
@@ -212,6 +213,21 @@ impl Recipients<'_> {
         Db::in_time(async {
             let mut tx = self.db.read().await?;
             recipient_texts::read(&mut tx, of, recipients).await
+        })
+        .await
+    }
+
+    /// Returns the receipts of a recipient that are still kept, oldest first.
+    pub async fn receipts(
+        self,
+        account: AccountId,
+        message: MessageId,
+        recipient: Recipient,
+    ) -> Result<Vec<ReceiptInfo>> {
+        let of = (Buckets::of(self.db).account(account), message);
+        Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            raw_receipts::read(&mut tx, of, recipient).await
         })
         .await
     }

@@ -11,7 +11,7 @@ mod removal;
 mod sandbox;
 pub(crate) mod texts;
 
-pub use keys::{CarrierIdKey, DeadKey};
+pub use keys::{CarrierIdKey, DeadKey, ReceiptKey};
 pub use removal::Removed;
 pub use texts::TextCursor;
 
@@ -93,6 +93,17 @@ impl Retention<'_> {
         carrier: Option<&str>,
     ) -> Result<Removed<CarrierIdKey>> {
         keys::remove_parts(self.db, bucket, before_ms, after, carrier).await
+    }
+
+    /// Removes the receipts that were committed before a time, among the next ones by key. Returns
+    /// how many were removed.
+    pub async fn remove_receipts(
+        self,
+        bucket: Bucket,
+        before_ms: i64,
+        after: Option<ReceiptKey>,
+    ) -> Result<Removed<ReceiptKey>> {
+        keys::remove_receipts(self.db, bucket, before_ms, after).await
     }
 
     /// Removes the dead callbacks, among the next ones by key, of messages that were due before a

@@ -2,7 +2,7 @@
 
 /// A sentence and a query for each invariant, as in [`super::verify`]. Times have a margin, because
 /// the clocks of nodes differ.
-pub(super) const CHECKS: [(&str, &str); 14] = [
+pub(super) const CHECKS: [(&str, &str); 15] = [
     (
         "a live recipient of message {} was cancelled, and is not refunded whole",
         "select d.message_id from deliveries d
@@ -59,6 +59,16 @@ pub(super) const CHECKS: [(&str, &str); 14] = [
               where (select count(*) from deliveries d where d.bucket = m.bucket
                   and d.message_id = m.message_id and d.status not in ('sent', 'in_doubt'))
                   >= length(m.recipients) / 7 limit 20",
+    ),
+    (
+        "a receipt of message {} is kept, and the message has no such recipient",
+        "select r.message_id from (
+                  select bucket, message_id, recipient from raw_receipts
+                  group by bucket, message_id, recipient
+              ) r left join deliveries d on d.bucket = r.bucket
+                  and d.message_id = r.message_id and d.recipient = r.recipient
+              left join messages m on m.bucket = r.bucket and m.message_id = r.message_id
+              where d.message_id is null and coalesce(length(m.recipients), 1) > 0 limit 20",
     ),
     (
         "the answer of an idempotency key names message {}, which belongs to \

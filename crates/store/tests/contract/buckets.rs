@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use storekit::Kit;
 
 /// The distributed tables. All others are small, and every server has a copy of them.
-const MESSAGE_TABLES: [&str; 18] = [
+const MESSAGE_TABLES: [&str; 19] = [
     "batches",
     "callback_attempts",
     "deliveries",
@@ -18,6 +18,7 @@ const MESSAGE_TABLES: [&str; 18] = [
     "outbox",
     "parked_receipts",
     "carrier_ids",
+    "raw_receipts",
     "recent_sends",
     "recipient_postings",
     "recipient_references",

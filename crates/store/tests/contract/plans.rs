@@ -40,7 +40,7 @@ const MAY_READ_MUCH: [(&str, &str); 31] = [
         "the open windows, all of which go with a clock that is set",
     ),
     (
-        "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id from parked_receipts where bucket = $1",
+        "select bucket, carrier, carrier_id, received_at_ms, number, recipient, sender, state, error, other_id, raw from parked_receipts where bucket = $1",
         "PostgreSQL alone, some at a time",
     ),
     (

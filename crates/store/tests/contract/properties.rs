@@ -562,6 +562,7 @@ impl World<'_> {
             sender: SENDER.to_owned(),
             status,
             error: None,
+            raw: None,
         };
         self.model.hear_all(vec![heard]);
         receipt

@@ -226,13 +226,17 @@ async fn an_operator_finds_messages_of_all_accounts() {
         &["Delivered", "Fish &#38; chips", MTN, &account.to_string()],
     );
     let page = operator.get(&format!("{one}/{MTN}")).await;
+    let receipt = ["Carrier mtn sent a receipt", "stat:DELIVRD"];
     shows(&page, &["Submitted", "Carrier mtn accepted"]);
+    shows(&page, &receipt);
     for unknown in ["7".to_owned(), format!("{id}/{GLO}")] {
         let page = operator.get(&format!("{path}/{unknown}")).await;
         assert_eq!(page.status, 404, "{unknown}");
     }
     // A customer finds a message of the own account alone.
     let mut owner = owner(&ogene).await;
+    let path = format!("/console/messages/{id}/{MTN}");
+    shows(&owner.get(&path).await, &receipt);
     let search = format!("/console/messages?message_id={id}");
     leads_to(
         &owner.get(&search).await,

@@ -166,6 +166,8 @@ fn no_database_log_backup_or_export_has_a_code() {
     let shown = site
         .ogene
         .run(&["message", "show", "--message-id", message]);
+    let printed = String::from_utf8_lossy(&shown.stdout);
+    assert!(printed.contains("stat:DELIVRD"), "a receipt: {printed}");
     fs::write(site.ogene.path().join("show.printed"), shown.stdout).expect("written");
     site.service.kill().expect("killed");
     site.service.wait().expect("ended");

@@ -93,13 +93,13 @@ impl Park {
         tx.execute_each(
             bulk(
                 "insert into parked_receipts (bucket, carrier, carrier_id,
-                 received_at_ms, number, recipient, sender, state, error, other_id)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing",
+                 received_at_ms, number, recipient, sender, state, error, other_id, raw)
+             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict do nothing",
                 "insert into parked_receipts (bucket, carrier, carrier_id,
-                 received_at_ms, number, recipient, sender, state, error, other_id)
+                 received_at_ms, number, recipient, sender, state, error, other_id, raw)
              select * from unnest($1::bigint[], $2::text[], $3::text[], $4::bigint[],
                  $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::text[],
-                 $10::text[]) on conflict do nothing",
+                 $10::text[], $11::bytea[]) on conflict do nothing",
             )
             .rows(numbered, |row| {
                 let (count, receipt, (id, other)) = row;
@@ -114,6 +114,7 @@ impl Park {
                     value(receipt.status.as_str()),
                     value(&receipt.error),
                     value(*other),
+                    value(receipt.raw.as_deref()),
                 ]
             }),
         )

@@ -24,6 +24,7 @@ struct ParkedRow {
     state: String,
     error: Option<String>,
     other_id: Option<String>,
+    raw: Option<Vec<u8>>,
 }
 
 database::from_row!(ParkedRow {
@@ -36,7 +37,8 @@ database::from_row!(ParkedRow {
     sender,
     state,
     error,
-    other_id
+    other_id,
+    raw
 });
 
 impl ParkedRow {
@@ -52,6 +54,7 @@ impl ParkedRow {
                 sender: self.sender,
                 status: named(ReceiptStatus::from_name, &self.state)?,
                 error: self.error,
+                raw: self.raw,
             },
         })
     }
@@ -102,7 +105,7 @@ pub(super) async fn parked_since(
         .fetch_all(
             query(
                 "select bucket, carrier, carrier_id, received_at_ms, number, recipient,
-             sender, state, error, other_id
+             sender, state, error, other_id, raw
              from parked_receipts where bucket = $1 and received_at_ms >= $2
              order by received_at_ms, number limit $3",
             )
@@ -148,10 +151,10 @@ async fn parked_under_ids(
         .fetch_each(
             by_whole_keys(
                 "select bucket, carrier, carrier_id, received_at_ms, number, recipient,
-         sender, state, error, other_id
+         sender, state, error, other_id, raw
          from parked_receipts where bucket = $1 and carrier = $2 and carrier_id = $3",
                 "select bucket, carrier, carrier_id, received_at_ms, number, recipient,
-         sender, state, error, other_id
+         sender, state, error, other_id, raw
          from parked_receipts where ",
                 &["bucket", "carrier", "carrier_id"],
                 "",
@@ -187,19 +190,19 @@ async fn parked_before_doubt(tx: &mut Tx, doubted: &Progress) -> Result<Vec<Park
         .await?;
     let one = Sql {
         sqlite: "select bucket, carrier, carrier_id, received_at_ms, number, recipient,
-                 sender, state, error, other_id
+                 sender, state, error, other_id, raw
              from parked_receipts
              where recipient = $1 and bucket = 0 and carrier = $2
                  and received_at_ms >= $3 and lower(sender) = lower($4)",
         postgres: "select bucket, carrier, carrier_id, received_at_ms, number, recipient,
-                 sender, state, error, other_id
+                 sender, state, error, other_id, raw
              from parked_receipts
              where recipient = $1
                  and bucket in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
                  and carrier = $2 and received_at_ms >= $3 and lower(sender) = lower($4)",
     };
     let many = "select bucket, carrier, carrier_id, received_at_ms, number, p.recipient,
-             sender, state, error, other_id
+             sender, state, error, other_id, raw
          from unnest($1::bigint[]) as v (recipient) cross join parked_receipts p
          where p.recipient = v.recipient
              and bucket in (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)

@@ -56,6 +56,8 @@ pub struct Receipt {
     pub status: ReceiptStatus,
     /// The carrier's error code.
     pub error: Option<String>,
+    /// The short form of the receipt as it came ([`domain::RawReceipt`]), if it is to be kept.
+    pub raw: Option<Vec<u8>>,
 }
 
 impl Receipt {
@@ -64,6 +66,9 @@ impl Receipt {
         let events = pages.iter();
         let events = events.map(|part| self.status.event(part.leg, part.page));
         case.events.extend(events);
+        let raw = self.raw.iter();
+        case.receipts
+            .extend(raw.map(|raw| (Arc::clone(&self.carrier), raw.clone())));
         case.error = self.error.clone().or_else(|| case.error.take());
     }
 }

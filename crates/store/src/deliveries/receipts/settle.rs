@@ -236,7 +236,7 @@ impl ReportPart {
         only.filter(|(part, receipt)| is_usual(part, receipt.status))
             .map(|(part, receipt)| {
                 let event = receipt.status.event(part.leg, part.page);
-                settle::assumed(&receipt.carrier, part, event)
+                settle::assumed(&receipt.carrier, part, event, receipt.raw.as_deref())
             })
             .collect()
     }

@@ -7,6 +7,7 @@ use super::refund::{self, RefundDue};
 use crate::batches::batch::Batch;
 use crate::batches::batch_rows;
 use crate::deliveries::pending::PendingSettlement;
+use crate::deliveries::raw_receipts;
 use crate::messages::recipient_texts;
 use crate::outbox::{self, Callback};
 use crate::rows::{id_bytes, number};
@@ -25,6 +26,8 @@ pub(crate) async fn settle(
 ) -> Result<(Settled, Vec<RefundDue>)> {
     let outcomes = decide_all(cases, messages)?;
     write_deliveries(tx, context.now_ms, &outcomes).await?;
+    let cases = outcomes.iter().map(|outcome| &outcome.case);
+    raw_receipts::insert(tx, context.now_ms, cases).await?;
     let owed = refund::owed(&outcomes, messages);
     let mut settled = call_back(tx, context, &outcomes, messages).await?;
     let legs = second_legs(context, &outcomes, messages);

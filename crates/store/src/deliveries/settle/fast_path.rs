@@ -12,10 +12,12 @@ use super::message::MessageFacts;
 use crate::deliveries::carrier_ids::page::PageRef;
 use crate::deliveries::doubts::Doubts;
 use crate::deliveries::pending::PendingSettlement;
+use crate::deliveries::raw_receipts;
 use crate::rows::{id_bytes, number};
 use database::{Result, Tx, bulk, value};
 use domain::{Delivery, DeliveryEvent, Leg, MessageId, Money, Recipient, Terms};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// The state of most deliveries when their receipt arrives.
 const SENT: Delivery = Delivery {
@@ -37,7 +39,13 @@ pub(crate) async fn begin(tx: &mut Tx, now_ms: i64, cases: Vec<PendingSettlement
 
 /// Returns the case of a recipient whose delivery is assumed to be [`SENT`]. The charge is unknown,
 /// and not needed as no money moves.
-pub(crate) fn assumed(carrier: &str, part: &PageRef, event: DeliveryEvent) -> PendingSettlement {
+pub(crate) fn assumed(
+    carrier: &Arc<str>,
+    part: &PageRef,
+    event: DeliveryEvent,
+    raw: Option<&[u8]>,
+) -> PendingSettlement {
+    let raw = raw.into_iter();
     PendingSettlement {
         bucket: part.home,
         message: part.message,
@@ -48,10 +56,11 @@ pub(crate) fn assumed(carrier: &str, part: &PageRef, event: DeliveryEvent) -> Pe
         suffixed: false,
         charge: Money::ZERO,
         reserve: Money::ZERO,
-        carrier: carrier.to_owned(),
+        carrier: carrier.to_string(),
         doubts: Doubts::default(),
         error: None,
         events: vec![event],
+        receipts: raw.map(|raw| (Arc::clone(carrier), raw.to_vec())).collect(),
     }
 }
 
@@ -97,6 +106,8 @@ pub(crate) async fn deliver(
         .iter()
         .map(|outcome| (outcome.case.message, outcome.case.recipient));
     let stood = stood.collect();
+    let cases = outcomes.iter().map(|outcome| &outcome.case);
+    raw_receipts::insert(tx, context.now_ms, cases).await?;
     let mut settled = call_back(tx, context, &outcomes, messages).await?;
     settled.outcomes = ended(outcomes, messages);
     Ok((settled, stood))

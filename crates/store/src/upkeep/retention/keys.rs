@@ -1,5 +1,6 @@
-//! Retention by primary key, for rows without an index by message. Dead callbacks are removed by
-//! the age of their message, and pages by the hour of their submission.
+//! Retention by primary key, for rows without an index by message or time. Dead callbacks are
+//! removed by the age of their message, pages by the hour of their submission, and receipts by the
+//! time of their commit.
 
 use super::removal::Removed;
 use crate::deliveries::carrier_ids::stored::last_before;
@@ -40,6 +41,22 @@ database::from_row!(DeadKey {
     destination,
     due_at_ms,
     event_id
+});
+
+/// The progress of a sweep over receipts.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct ReceiptKey {
+    message_id: Vec<u8>,
+    recipient: i64,
+    received_at_ms: i64,
+    number: i64,
+}
+
+database::from_row!(ReceiptKey {
+    message_id,
+    recipient,
+    received_at_ms,
+    number
 });
 
 /// Removes old pages among the next rows by key, of one carrier or of all. A page is old if its
@@ -150,6 +167,51 @@ pub(super) async fn remove_dead_callbacks(
     })
 }
 
+/// Removes the receipts that were committed before a time, among the next ones by key. Returns how
+/// many were removed.
+pub(super) async fn remove_receipts(
+    db: &Db,
+    bucket: Bucket,
+    before_ms: i64,
+    after: Option<ReceiptKey>,
+) -> Result<Removed<ReceiptKey>> {
+    let after = after.unwrap_or_default();
+    // A receipt is younger than its message, so only old messages have old ones.
+    let keys: Vec<ReceiptKey> = db
+        .fetch_all(
+            query(
+                "select message_id, recipient, received_at_ms, number from raw_receipts
+             where bucket = $1 and (message_id, recipient, received_at_ms, number)
+                 > ($2, $3, $4, $5) and message_id < $6
+             order by message_id, recipient, received_at_ms, number limit $7",
+            )
+            .bind(bucket.0)
+            .bind(&after.message_id)
+            .bind(after.recipient)
+            .bind(after.received_at_ms)
+            .bind(after.number)
+            .bind(id_bytes(&MessageId::lowest_at(before_ms)))
+            .bind(KEYS),
+        )
+        .await?;
+    let any_old = keys.iter().any(|key| key.received_at_ms < before_ms);
+    let next = keys.into_iter().next_back();
+    let count = match &next {
+        Some(until) if any_old => {
+            let removal = RemoveReceipts {
+                bucket,
+                before_ms,
+                after,
+                until: until.clone(),
+            };
+            db.change(removal).await?
+        }
+        // The receipts of messages that were sent long after their acceptance may all be young.
+        _ => 0,
+    };
+    Ok(Removed { count, next })
+}
+
 struct RemoveParts {
     bucket: Bucket,
     last: i64,
@@ -215,6 +277,38 @@ impl Change for RemoveDead {
             .bind(self.until.due_at_ms)
             .bind(&self.until.event_id)
             .bind(self.before_ms),
+        )
+        .await
+    }
+}
+
+struct RemoveReceipts {
+    bucket: Bucket,
+    before_ms: i64,
+    after: ReceiptKey,
+    until: ReceiptKey,
+}
+
+impl Change for RemoveReceipts {
+    type Output = u64;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<u64> {
+        tx.execute(
+            query(
+                "delete from raw_receipts where bucket = $1 and received_at_ms < $2
+                 and (message_id, recipient, received_at_ms, number) > ($3, $4, $5, $6)
+                 and (message_id, recipient, received_at_ms, number) <= ($7, $8, $9, $10)",
+            )
+            .bind(self.bucket.0)
+            .bind(self.before_ms)
+            .bind(&self.after.message_id)
+            .bind(self.after.recipient)
+            .bind(self.after.received_at_ms)
+            .bind(self.after.number)
+            .bind(&self.until.message_id)
+            .bind(self.until.recipient)
+            .bind(self.until.received_at_ms)
+            .bind(self.until.number),
         )
         .await
     }

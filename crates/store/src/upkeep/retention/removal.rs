@@ -1,5 +1,6 @@
 //! The removal of whole messages.
 
+use crate::deliveries::raw_receipts;
 use crate::messages::message_times;
 use crate::messages::recipient_texts;
 use crate::rows::{id_bytes, message_id};
@@ -10,8 +11,8 @@ use std::collections::HashSet;
 /// Messages read in one step at most.
 pub(super) const MAX_MESSAGES: i64 = 250;
 
-/// Deliveries, and callback attempts, removed in one transaction at most. A message with more of
-/// them takes several.
+/// Deliveries, callback attempts and receipts, each removed in one transaction at most. A message
+/// with more of them takes several.
 const MAX_DELIVERIES: i64 = 500;
 
 /// The result of a step.
@@ -148,7 +149,7 @@ impl RemoveMessages {
         Ok(())
     }
 
-    /// Removes some deliveries and callback attempts.
+    /// Removes some deliveries, callback attempts and receipts.
     async fn remove_parts(&self, tx: &mut Tx) -> Result<()> {
         tx.execute_each(
             bulk(
@@ -181,6 +182,7 @@ impl RemoveMessages {
             .bind(MAX_DELIVERIES),
         )
         .await?;
+        raw_receipts::remove_of(tx, self.bucket, &self.messages, MAX_DELIVERIES).await?;
         recipient_texts::remove(tx, self.bucket, &self.messages).await?;
         recipient_texts::remove_references(tx, self.bucket, &self.messages).await?;
         Ok(())
@@ -202,13 +204,17 @@ impl Change for RemoveMessages {
                  and not exists (select 1 from deliveries d
                      where d.bucket = messages.bucket and d.message_id = messages.message_id)
                  and not exists (select 1 from callback_attempts a
-                     where a.bucket = messages.bucket and a.message_id = messages.message_id)",
+                     where a.bucket = messages.bucket and a.message_id = messages.message_id)
+                 and not exists (select 1 from raw_receipts r
+                     where r.bucket = messages.bucket and r.message_id = messages.message_id)",
                     "delete from messages where message_id in (select *
                  from unnest($1::bytea[])) and bucket = $2
                  and not exists (select 1 from deliveries d
                      where d.bucket = messages.bucket and d.message_id = messages.message_id)
                  and not exists (select 1 from callback_attempts a
-                     where a.bucket = messages.bucket and a.message_id = messages.message_id)",
+                     where a.bucket = messages.bucket and a.message_id = messages.message_id)
+                 and not exists (select 1 from raw_receipts r
+                     where r.bucket = messages.bucket and r.message_id = messages.message_id)",
                 )
                 .rows(&self.messages, |message| [value(id_bytes(message))])
                 .bind(self.bucket.0),

@@ -704,6 +704,7 @@ pub fn receipt(carrier_id: &str, recipient: Recipient, status: DeliveryStatus) -
         sender: SENDER.to_owned(),
         status: ReceiptStatus::Final(status),
         error: None,
+        raw: None,
     }
 }
 

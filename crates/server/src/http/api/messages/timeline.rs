@@ -42,8 +42,8 @@ pub(crate) struct TimelineData {
 pub(crate) struct TimelineEvent {
     /// The time of the event.
     at: LagosTime,
-    /// `accepted`, `scheduled`, `paused`, `resumed`, `submitted`, `refused`, `in_doubt`, `cancelled`, `settled`, `refunded` or
-    /// `callback`. Ignore others.
+    /// `accepted`, `scheduled`, `paused`, `resumed`, `submitted`, `refused`, `in_doubt`, `receipt`, `cancelled`, `settled`,
+    /// `refunded` or `callback`. Ignore others.
     #[schema(example = "submitted")]
     event: &'static str,
     /// The detail, which differs by event.
@@ -86,6 +86,16 @@ impl TimelineEvent {
                 json!({ "carrier": carrier, "command_status": command_status }),
             ),
             EventKind::InDoubt { carrier } => ("in_doubt", json!({ "carrier": carrier })),
+            EventKind::Receipt { carrier, raw } => {
+                let tlvs = raw
+                    .shown_parameters()
+                    .map(|(tag, value)| (tag, value.into()));
+                let tlvs: serde_json::Map<String, Value> = tlvs.collect();
+                (
+                    "receipt",
+                    json!({ "carrier": carrier, "text": raw.text, "tlvs": tlvs }),
+                )
+            }
             EventKind::Cancelled => ("cancelled", json!({})),
             EventKind::Settled { delivery_status } => {
                 let status = delivery_status.outside();

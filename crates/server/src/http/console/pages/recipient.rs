@@ -88,6 +88,11 @@ fn event(event: &Event) -> TimelineEvent {
             "In doubt",
             format!("The connection to carrier {carrier} broke before its answer."),
         ),
+        EventKind::Receipt { carrier, .. } => (
+            Tone::Plain,
+            "Receipt",
+            format!("Carrier {carrier} sent a receipt."),
+        ),
         EventKind::Settled { delivery_status } => {
             let badge = console::parts::Badge::of_delivery(*delivery_status);
             let text = format!("The final status is {}.", badge.text.to_lowercase());
@@ -109,6 +114,18 @@ fn event(event: &Event) -> TimelineEvent {
         tone,
         title: title.to_owned(),
         detail,
-        raw: String::new(),
+        raw: raw(&event.kind),
     }
+}
+
+/// Returns a receipt as it came, and nothing for other events.
+fn raw(kind: &EventKind) -> String {
+    let EventKind::Receipt { raw, .. } = kind else {
+        return String::new();
+    };
+    let parameters = raw
+        .shown_parameters()
+        .map(|(tag, value)| format!("{tag}={value}"));
+    let parts: Vec<String> = [raw.text.clone()].into_iter().chain(parameters).collect();
+    parts.join("\n").trim().to_owned()
 }

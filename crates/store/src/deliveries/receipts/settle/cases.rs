@@ -70,5 +70,6 @@ pub(super) fn case(
         doubts: Doubts::default(),
         error,
         events: vec![event],
+        receipts: Vec::new(),
     }
 }

@@ -8,7 +8,7 @@ use crate::http::api::messages::{self, MessageData, MessageItem, RecipientItem, 
 use crate::http::api::usage::{self, UsageItem};
 use crate::http::api::wallet::{self, WalletItem};
 use domain::schedule::MessageState;
-use domain::{AccountId, DeliveryStatus, Environment, Gateway, Money};
+use domain::{AccountId, DeliveryStatus, Environment, Gateway, Money, RawReceipt};
 use engine::{Event, EventKind, ListPage, RecipientState, Timeline};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::openapi::{ContentBuilder, RefOr, Response, ResponseBuilder};
@@ -144,6 +144,18 @@ pub(super) fn timeline(environment: Environment) -> Response {
                 EventKind::Submitted {
                     carrier: "mtn".to_owned(),
                     pages: 1,
+                },
+            ),
+            at(
+                4,
+                EventKind::Receipt {
+                    carrier: "mtn".to_owned(),
+                    raw: RawReceipt {
+                        text: "id:7f3a sub:001 dlvrd:000 submit date:2611300958 done \
+                               date:2611301000 stat:UNDELIV err:011 text:"
+                            .to_owned(),
+                        parameters: vec![(0x0427, vec![5])],
+                    },
                 },
             ),
             at(
