@@ -4,7 +4,7 @@
 
 use crate::database::Database;
 use crate::machine::unix_time;
-use crate::site::Site;
+use crate::site::{SENDER_ID, Site};
 use anyhow::{Context, Result};
 use domain::token;
 use std::fmt::Write;
@@ -70,8 +70,9 @@ pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
             values.join(", ")
         ));
     }
+    let times = copied_times(database);
     for first in (0..copies).step_by(usize::try_from(CHUNK)?) {
-        for insert in &inserts {
+        for insert in inserts.iter().chain([&times]) {
             let last = first + CHUNK - 1;
             writeln!(
                 script,
@@ -90,11 +91,16 @@ pub(crate) fn make_messages(site: &Site, copies: u64) -> Result<()> {
     Ok(())
 }
 
+/// Returns the time between two copies of a message.
+pub(crate) fn step_ms(copies: u64) -> u64 {
+    (AGE_MS / copies.max(1) / STAMP_MS).max(1) * STAMP_MS
+}
+
 /// Returns the statements that make the rows of `copies`, one for each time.
 fn all_copies(database: &Database, copies: u64) -> Result<String> {
     let mut script = String::new();
     let now_ms = u64::try_from(unix_time().as_millis())?;
-    let step_ms = (AGE_MS / copies / STAMP_MS).max(1) * STAMP_MS;
+    let step_ms = step_ms(copies);
     for k in 0..copies {
         let back_ms = step_ms * (copies - k);
         let at_ms = (now_ms - back_ms) / STAMP_MS * STAMP_MS;
@@ -125,6 +131,37 @@ fn copied(database: &Database, table: &str, column: &str) -> String {
         time if time.ends_with("_at_s") => format!("t.{time} - c.back_ms / 1000"),
         other => format!("t.{other}"),
     }
+}
+
+/// Returns the statement that makes the rows by which lists find the copies (decision 0043): one
+/// for each 8 ms in which the account sent, and one for each minute of the sender.
+fn copied_times(database: &Database) -> String {
+    let low = low_octets(database);
+    let at_ms = format!("(c.at_ms + {low})");
+    format!(
+        "insert into message_times (bucket, account_id, sandbox, sender_key, from_ms)
+         select t.bucket, t.account_id, t.sandbox, s.sender_key, {at_ms} - {at_ms} % s.span_ms
+         from copies c cross join original_messages t
+         cross join (select '' as sender_key, 8 as span_ms
+             union all select lower('{SENDER_ID}'), 60000) s
+         where c.k"
+    )
+}
+
+/// Returns the expression for the two octets of a message's time that a copy keeps, as a number.
+fn low_octets(database: &Database) -> String {
+    if !database.is_sqlite() {
+        return "(get_byte(t.message_id, 4) * 256 + get_byte(t.message_id, 5))".to_owned();
+    }
+    let digits: Vec<_> = [4_096, 256, 16, 1]
+        .iter()
+        .zip(1..)
+        .map(|(weight, place)| {
+            let digit = format!("substr(hex(substr(t.message_id, 5, 2)), {place}, 1)");
+            format!("(instr('0123456789ABCDEF', {digit}) - 1) * {weight}")
+        })
+        .collect();
+    format!("({})", digits.join(" + "))
 }
 
 /// Makes accounts like the customer until there are so many, each with a token of its own. The

@@ -67,6 +67,33 @@ impl Connection {
         }
         Ok(String::from_utf8_lossy(answer.body).into_owned())
     }
+
+    /// Sends a request of HTTP/1.0. Passes the body, as it arrives, to `each` until the server
+    /// closes the connection. An answer other than 200 is a fault.
+    pub(crate) async fn read_to_end(
+        &mut self,
+        request: &[u8],
+        mut each: impl FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.buffer.clear();
+        self.stream.write_all(request).await?;
+        let mut in_body = false;
+        while self.stream.read_buf(&mut self.buffer).await? > 0 {
+            if !in_body {
+                let Some(end) = head_end(&self.buffer) else {
+                    continue;
+                };
+                if self.buffer.get(9..12) != Some(b"200") {
+                    bail!("answered {}", String::from_utf8_lossy(&self.buffer));
+                }
+                self.buffer.drain(..end);
+                in_body = true;
+            }
+            each(&self.buffer)?;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
 }
 
 /// The end of a message in a buffer.
@@ -82,16 +109,21 @@ pub(crate) fn message(octets: &[u8]) -> Result<Option<Message>> {
     if octets.len() > MAX_ANSWER_BYTES {
         bail!("an HTTP message is longer than {MAX_ANSWER_BYTES} bytes");
     }
-    let Some(end) = octets.windows(4).position(|four| four == b"\r\n\r\n") else {
+    let Some(head) = head_end(octets) else {
         return Ok(None);
     };
-    let head = end + 4;
     let body = match header(&octets[..head], b"content-length") {
         Some(value) => digits(value).context("content-length is no number")?,
         None => 0,
     };
     let length = head + usize::try_from(body)?;
     Ok((octets.len() >= length).then_some(Message { head, length }))
+}
+
+/// Returns the length of a whole head.
+fn head_end(octets: &[u8]) -> Option<usize> {
+    let end = octets.windows(4).position(|four| four == b"\r\n\r\n");
+    end.map(|end| end + 4)
 }
 
 fn header<'a>(head: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {

@@ -53,7 +53,8 @@ impl Request {
         Self::with(site, recipients, &format!(r#","gateway":"{gateway}""#))
     }
 
-    fn with(site: &Site, recipients: usize, more: &str) -> Self {
+    /// Returns a request with more fields, which begin with a comma.
+    pub(crate) fn with(site: &Site, recipients: usize, more: &str) -> Self {
         let to = vec!["0".repeat(RECIPIENT_DIGITS); recipients].join(",");
         let number = "0".repeat(NUMBER_DIGITS);
         let before_to = format!(r#"{{"from":"{SENDER_ID}","to":""#);
@@ -81,6 +82,12 @@ impl Request {
             tokens: site.tokens.as_slice().into(),
             token_at: before_token.len(),
         }
+    }
+
+    /// Returns the first recipient of the request that was filled last.
+    pub(crate) fn recipient(&self) -> String {
+        let digits = &self.octets[self.recipients_at..][..RECIPIENT_DIGITS];
+        String::from_utf8_lossy(digits).into_owned()
     }
 
     /// Returns the same send to one recipient for Kannel: to its `sendsms`, with a `dlr-url` that

@@ -5,7 +5,7 @@
 //! | part | file |
 //! |---|---|
 //! | the measurements and their checks | `scenario`, one file each |
-//! | the size of a measurement, and its runs | `plan`, `measure` |
+//! | the size of a measurement, its runs, and its lines of progress | `plan`, `measure`, `progress` |
 //! | the table of all goals, the comparison with Kannel | `table`, `kannel` |
 //! | the measured service, its carrier and its customer | `site`, `database`, `process`, `quota` |
 //! | large databases, copied by SQL | `copies` |
@@ -24,6 +24,7 @@ mod machine;
 mod measure;
 mod plan;
 mod process;
+mod progress;
 mod quota;
 mod scenario;
 mod site;
@@ -33,8 +34,8 @@ mod tap;
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use database::Kind;
-use measure::progress;
 use plan::Plan;
+use progress::progress;
 use scenario::Scenario;
 use site::Setup;
 use std::path::PathBuf;
@@ -121,7 +122,7 @@ struct RunOptions {
     #[arg(long, default_value_t = 50_000, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u64).range(1_000..=9_000_000))]
     messages: u64,
-    /// Settled messages of the scenario `stored`; a tenth of them with --quick
+    /// Settled messages of the scenarios `stored` and `search`; a tenth of them with --quick
     #[arg(long, default_value_t = 10_000_000, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u64).range(100_000..=90_000_000))]
     stored: u64,

@@ -3,6 +3,7 @@
 use crate::figures::{self, Figures};
 use crate::machine::{self, Processors};
 use crate::plan::Plan;
+use crate::progress::progress;
 use crate::scenario::Scenario;
 use crate::site::Setup;
 use anyhow::Result;
@@ -92,9 +93,4 @@ pub(crate) async fn run_all(setup: &Setup, scenarios: &[Scenario], plan: Plan) -
         }
     }
     results
-}
-
-pub(crate) fn progress(line: &str) {
-    // A closed standard error does not stop the measurement.
-    let _ = writeln!(io::stderr(), "{line}");
 }

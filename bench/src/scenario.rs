@@ -18,6 +18,7 @@ mod overload;
 mod overtake;
 mod queued;
 mod reports;
+mod search;
 pub(crate) mod single;
 mod stored;
 
@@ -51,6 +52,8 @@ pub(crate) enum Scenario {
     Large,
     /// Rate of single messages with millions of settled ones stored, beside the rate without them
     Stored,
+    /// Lists, searches, timelines and an export with millions of settled messages stored
+    Search,
     /// Pages of a large report while other customers send
     Reports,
     /// An SMSC 50 ms away: one bind, a window of 100
@@ -114,6 +117,12 @@ impl Scenario {
             Self::Accept => &[Goal::AtLeast("accepts_per_s", 30_000.0, 10_000.0)],
             Self::Large => &[Goal::AtMost("answered_longest_ms", 150.0, 300.0)],
             Self::Stored => &[Goal::AtLeast("share_of_empty_rate", 0.9, 0.9)],
+            Self::Search => &[
+                Goal::AtMost("slowest_list_p95_ms", 20.0, 20.0),
+                Goal::AtLeast("export_rows_per_s", 150_000.0, 150_000.0),
+                Goal::AtMost("export_memory_mb", 32.0, 32.0),
+                Goal::AtLeast("share_of_sends_beside_export", 0.9, 0.9),
+            ],
             Self::Reports => &[Goal::AtMost("report_of_100_p99_ms", 10.0, 10.0)],
             Self::Distant => &[Goal::AtLeast("submits_per_s", 1_950.0, 1_950.0)],
             Self::Overtake => &[
@@ -137,7 +146,7 @@ impl Scenario {
     /// rows measures several times in one run.
     pub(crate) const fn turns(self, runs: u32) -> u32 {
         match self {
-            Self::Stored | Self::OverloadCampaigns => 1,
+            Self::Stored | Self::Search | Self::OverloadCampaigns => 1,
             _ => runs,
         }
     }
@@ -154,6 +163,7 @@ impl Scenario {
                 Self::Accept => accept::run(setup, quick).await,
                 Self::Large => large::run(setup, quick).await,
                 Self::Stored => stored::run(setup, quick, runs).await,
+                Self::Search => search::run(setup, quick).await,
                 Self::Reports => reports::run(setup, quick).await,
                 Self::Distant => distant::run(setup, quick).await,
                 Self::Overtake => overtake::run(setup, quick).await,
@@ -170,7 +180,7 @@ impl Scenario {
             }
         };
         let timeout = match self {
-            Self::Stored | Self::OverloadCampaigns => LONG_TIMEOUT,
+            Self::Stored | Self::Search | Self::OverloadCampaigns => LONG_TIMEOUT,
             _ => TIMEOUT,
         };
         let run = tokio::time::timeout(timeout, run);

@@ -9,8 +9,8 @@ use std::net::SocketAddr;
 /// The gateway of every message that names none.
 const GATEWAY: &str = "direct-refund";
 /// The default limits, which exceed every load.
-pub(crate) const LIMITS: &str =
-    "sends_per_minute = 1000000\nreports_per_minute = 1000000\nmax_recipients = 100000\n";
+pub(crate) const LIMITS: &str = "sends_per_minute = 1000000\nreports_per_minute = 1000000\n\
+     reads_per_minute = 1000000\nmax_recipients = 100000\n";
 /// The gateway of one-time passwords.
 pub(crate) const OTP: &str = "otp";
 /// A gateway whose messages are held, because its quiet hours are now.
