@@ -118,7 +118,12 @@ pub(super) fn absolute(path: &Path) -> PathBuf {
 
 /// Returns the user of this process, as the audit names them.
 pub(super) fn actor() -> Actor {
-    Actor::new(Clock::system(), &format!("cli:{}", user()))
+    actor_at(Clock::system())
+}
+
+/// Returns the same actor with another clock.
+pub(super) fn actor_at(clock: Clock) -> Actor {
+    Actor::new(clock, &format!("cli:{}", user()))
 }
 
 /// Returns the name that the system has for the user of this process, or their number. Anybody can

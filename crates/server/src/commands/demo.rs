@@ -2,24 +2,28 @@
 //! production.
 
 mod callbacks;
+mod customer;
 mod first_message;
+mod history;
+mod simulator;
 mod welcome;
 
 use super::answer::{Answer, Failure};
-use super::context::{Context, actor};
+use super::context::{Context, actor, actor_at};
 use super::serve::bind;
 use super::signals;
 use crate::app;
 use crate::config::Config;
 use crate::logs;
+use callbacks::Receiver;
 use clap::Args;
-use domain::search::MAX_LIMIT;
-use domain::token::TokenTerms;
-use domain::user::role::Role;
-use domain::{AccountId, Component, Money, SenderStatus};
-use engine::operators::{LinkText, Operations, PageRequest};
-use first_message::{Caller, SENDER_ID};
-use smpp::simulator::{Delay, Script, Smsc, parse_rule};
+use customer::Customer;
+use engine::Clock;
+use engine::operators::{Actor, LinkText, Operations};
+use first_message::Caller;
+use history::History;
+use simulator::RECEIPT_DELAY;
+use smpp::simulator::Smsc;
 use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -30,29 +34,17 @@ use welcome::Welcome;
 /// The addresses of the service and the simulator, if they are free.
 const HTTP: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
 const SMPP: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 2775);
-/// The customer of the demo.
-const EMAIL: &str = "demo@ogene.example";
-const OPERATOR_EMAIL: &str = "operator@ogene.example";
-const CREDIT: Money = Money::from_naira(1_000);
-/// The outcomes of numbers with these endings. All others are delivered.
-const RULES: [&str; 4] = [
-    "0002=undeliv",
-    "0003=expired",
-    "0004=rejectd",
-    "0005=pending",
-];
-const RECEIPT_DELAY: Delay = Delay {
-    from: Duration::from_millis(500),
-    to: Duration::from_millis(1_500),
-};
+/// The longest time for the traffic of the hour before. A machine that is slower sends less of it.
+const HISTORY_TIMEOUT: Duration = Duration::from_secs(5);
 /// The level of the log. The output of the demo is between the lines of the log on the terminal.
 const LOG_LEVEL: &str = "warn";
 
 /// The arguments of a demo.
 #[derive(Args)]
 #[command(
-    after_help = "The demo sends one message and shows its life from acceptance to callback. It then prints a curl command \
-    that sends and one that reads the report.\n\n\
+    after_help = "A new database first gets the traffic of an hour, so that the console has something to show. The demo then \
+    sends one message and shows its life from acceptance to callback. It prints a curl command that sends and one that reads \
+    the report.\n\n\
     Example: ogene demo"
 )]
 pub(super) struct Demo {
@@ -74,24 +66,25 @@ impl Demo {
             .unwrap_or_else(|| temporary.path().to_owned());
         let actor = actor();
 
-        let smsc = Smsc::listen(free(SMPP).await?, script(actor.clock().now_ms())?)?;
+        let now_ms = actor.clock().now_ms();
+        let smsc = Smsc::listen(free(SMPP).await?, simulator::script(now_ms, RECEIPT_DELAY)?)?;
         let listener = match self.listen {
             Some(address) => bind(address, "--listen").await?,
             None => free(HTTP).await?,
         };
-        let (callbacks, outcomes) = callbacks::receive().await?;
+        let callbacks = callbacks::receive().await?;
         let config = Config::read(&configuration(smsc.address()), "demo", [])
             .map_err(Failure::configuration)?;
         let config = Config { data_dir, ..config };
         logs::start(&config.log);
 
-        let lock = app::lock(&config)?;
-        let store = app::open(&config).await?;
-        let operations = Operations::new(store.clone(), actor.clone());
-        let (account, token) = prepare(&operations).await?;
-        let links = links(&operations, account).await?;
-        store.close().await;
-        drop(lock);
+        let prepared = prepare(&config, &actor, &smsc, &callbacks);
+        let Prepared {
+            customer: Customer { account, token },
+            links,
+            has_history,
+        } = Box::pin(prepared).await?;
+        callbacks.show();
 
         let (http, data_dir) = (listener.local_addr()?, config.data_dir.clone());
         let source = app::Source::fixed(config.clone());
@@ -102,12 +95,13 @@ impl Demo {
                 token: &token,
             };
             let now_ms = actor.clock().now_ms();
-            let life =
-                first_message::send_and_follow(&caller, &smsc, callbacks, outcomes, now_ms).await;
+            let address = callbacks.address;
+            let life = first_message::send_and_follow(&caller, &smsc, callbacks, now_ms).await;
             let welcome = Welcome {
                 http,
                 smpp: smsc.address(),
-                callbacks,
+                callbacks: address,
+                has_history,
                 account,
                 token: token.clone(),
                 links: links.each_ref().map(|link| link.secret.text()),
@@ -138,26 +132,63 @@ impl Demo {
     }
 }
 
+/// The customer, and links to the console.
+struct Prepared {
+    customer: Customer,
+    links: [LinkText; 2],
+    /// `true` if the customer is new and sent the traffic of an hour.
+    has_history: bool,
+}
+
+/// Prepares the database. The lock of the directory is free again afterwards.
+async fn prepare(
+    config: &Config,
+    actor: &Actor,
+    smsc: &Smsc,
+    callbacks: &Receiver,
+) -> Result<Prepared, Failure> {
+    let _lock = app::lock(config)?;
+    let store = app::open(config).await?;
+    let operations = Operations::new(store.clone(), actor.clone());
+    if let Some(account) = customer::find(&operations).await? {
+        let customer = customer::known(&operations, account).await?;
+        let links = customer::links(&operations, account).await?;
+        store.close().await;
+        return Ok(Prepared {
+            customer,
+            links,
+            has_history: false,
+        });
+    }
+    let now_ms = actor.clock().now_ms();
+    let clock = Clock::manual(now_ms - history::LENGTH_MS);
+    let past = Operations::new(store.clone(), actor_at(clock.clone()));
+    let customer = customer::make(&past).await?;
+    let links = customer::links(&operations, customer.account).await?;
+    let history = History {
+        smsc,
+        callbacks,
+        account: customer.account,
+        token: &customer.token,
+        clock,
+        now_ms,
+    };
+    history
+        .send(store, config.settings(), HISTORY_TIMEOUT)
+        .await?;
+    Ok(Prepared {
+        customer,
+        links,
+        has_history: true,
+    })
+}
+
 /// Listens on `address`, or on a free port of the same host if it is taken.
 async fn free(address: SocketAddr) -> io::Result<TcpListener> {
     match TcpListener::bind(address).await {
         Ok(listener) => Ok(listener),
         Err(_) => TcpListener::bind((address.ip(), 0)).await,
     }
-}
-
-fn script(now_ms: i64) -> Result<Script, Failure> {
-    let rules = RULES
-        .into_iter()
-        .map(parse_rule)
-        .collect::<Result<_, _>>()
-        .map_err(Failure::new)?;
-    Ok(Script {
-        rules,
-        receipt_delay: RECEIPT_DELAY,
-        last_message_id: now_ms.unsigned_abs() * 1_000,
-        ..Script::default()
-    })
 }
 
 /// Returns the configuration of the demo: one carrier, and callbacks to this machine.
@@ -185,62 +216,6 @@ fn configuration(smsc: SocketAddr) -> String {
     )
 }
 
-/// Prepares an account with credit and an approved sender ID, once for a directory, and a new
-/// token.
-async fn prepare(operations: &Operations) -> Result<(AccountId, String), Failure> {
-    let account = match found(operations).await? {
-        Some(account) => account,
-        None => operations.accounts().create("Demo", EMAIL).await?.id,
-    };
-    operations
-        .wallets()
-        .credit(account, CREDIT, "demo", Component::SmsWallet)
-        .await?;
-    let senders = operations.senders();
-    let senders = senders.list(Some(account), &PageRequest::default()).await?;
-    if senders.items.is_empty() {
-        operations
-            .senders()
-            .register(account, SENDER_ID, "The demo", false)
-            .await?;
-        let approved = SenderStatus::Approved;
-        operations
-            .senders()
-            .set_status(account, SENDER_ID, approved, None)
-            .await?;
-    }
-    let (_, token) = operations
-        .tokens()
-        .create(account, "demo", TokenTerms::default())
-        .await?;
-    Ok((account, token))
-}
-
-/// Returns one-time links that are signed in to the console: as the customer, and as an operator.
-async fn links(operations: &Operations, account: AccountId) -> Result<[LinkText; 2], Failure> {
-    let users = operations.users();
-    let customer = users.demo_link(EMAIL, Some(account), Role::Owner).await?;
-    let users = operations.users();
-    let operator = users
-        .demo_link(OPERATOR_EMAIL, None, Role::Operator)
-        .await?;
-    Ok([customer, operator])
-}
-
-/// Returns the account that an earlier demo made.
-async fn found(operations: &Operations) -> Result<Option<AccountId>, Failure> {
-    let mut request = PageRequest::default();
-    loop {
-        let page = operations.accounts().list(&request).await?;
-        let mut accounts = page.items.iter();
-        let account = accounts.find(|account| account.email == EMAIL);
-        if account.is_some() || page.next.is_none() {
-            return Ok(account.map(|account| account.id));
-        }
-        request = PageRequest::new(MAX_LIMIT, page.next);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,7 +225,7 @@ mod tests {
         let config = Config::read(&configuration(SMPP), "demo", []).expect("no fault");
         assert_eq!(config.gateways.len(), 5);
         assert_eq!(config.notes, Vec::<String>::new());
-        assert!(script(0).is_ok());
+        assert!(simulator::script(0, RECEIPT_DELAY).is_ok());
     }
 
     #[tokio::test]

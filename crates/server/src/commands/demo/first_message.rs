@@ -1,6 +1,6 @@
 //! The first message of the demo, from its acceptance over the API to its callback.
 
-use super::callbacks::ShownCallback;
+use super::callbacks::Receiver;
 use crate::format::lagos_time;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -10,7 +10,6 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
 /// The sender ID of the demo.
@@ -49,8 +48,7 @@ pub(super) struct Caller<'a> {
 pub(super) async fn send_and_follow(
     caller: &Caller<'_>,
     smsc: &Smsc,
-    callback_url: SocketAddr,
-    outcomes: mpsc::Receiver<ShownCallback>,
+    callbacks: Receiver,
     now_ms: i64,
 ) -> Vec<Step> {
     let mut steps = Steps {
@@ -62,11 +60,11 @@ pub(super) async fn send_and_follow(
         "to": RECIPIENT,
         // The text differs each time, since the same one would be refused as a duplicate.
         "body": format!("Hello from Ogene at {}", lagos_time(now_ms)),
-        "callback_url": format!("http://{callback_url}/"),
+        "callback_url": format!("http://{}/", callbacks.address),
     });
     let lived = timeout(
         LIFE_TIMEOUT,
-        until_callback(caller, smsc, &message, outcomes, &mut steps),
+        until_callback(caller, smsc, &message, callbacks, &mut steps),
     )
     .await;
     match lived {
@@ -93,10 +91,11 @@ async fn until_callback(
     caller: &Caller<'_>,
     smsc: &Smsc,
     message: &Value,
-    mut outcomes: mpsc::Receiver<ShownCallback>,
+    mut callbacks: Receiver,
     steps: &mut Steps,
 ) -> io::Result<()> {
     caller.until_ready().await?;
+    let accepted_before = smsc.stats().accepted;
     steps.started = Instant::now();
     let sent = caller
         .ask("POST", "/api/v2/sms", &message.to_string())
@@ -109,7 +108,7 @@ async fn until_callback(
     let about = format!("message {id} to {RECIPIENT}; {cost} were charged, {balance} are left");
     steps.add("accepted", about);
 
-    while smsc.stats().accepted == 0 {
+    while smsc.stats().accepted == accepted_before {
         sleep(POLL_INTERVAL).await;
     }
     steps.add(
@@ -131,7 +130,14 @@ async fn until_callback(
         format!("the delivery report has {RECIPIENT} as {delivered}"),
     );
 
-    let outcome = outcomes.recv().await.ok_or(io::ErrorKind::BrokenPipe)?;
+    let outcome = loop {
+        let outcome = callbacks.outcomes.recv().await;
+        let outcome = outcome.ok_or(io::ErrorKind::BrokenPipe)?;
+        // A message of an earlier start may have its outcome now.
+        if outcome.message_id == id {
+            break outcome;
+        }
+    };
     let (url, to, status) = (
         message["callback_url"].as_str().unwrap_or_default(),
         outcome.recipient,

@@ -12,6 +12,8 @@ pub(super) struct Welcome<'a> {
     pub(super) http: SocketAddr,
     pub(super) smpp: SocketAddr,
     pub(super) callbacks: SocketAddr,
+    /// `true` if this start sent the traffic of the hour before.
+    pub(super) has_history: bool,
     pub(super) account: AccountId,
     pub(super) token: String,
     /// The secrets of the links for the customer and for the operator.
@@ -106,6 +108,11 @@ impl Welcome<'_> {
         let life: Vec<String> = self.life.iter().map(Step::line).collect();
         let life = life.join("\n");
         let data = self.data_dir.display();
+        let history = if self.has_history {
+            "The console has the traffic of the last hour: this account sent it while the demo started.\n\n"
+        } else {
+            ""
+        };
         let removed = if self.is_temporary {
             ", removed at the end"
         } else {
@@ -115,12 +122,14 @@ impl Welcome<'_> {
             "Ogene runs on http://{http}, its documentation on http://{http}/docs\n\n\
              Open the console as the customer (each link is good once):\n\n{console}\n\n\
              Open the console as the operator:\n\n{operator}\n\n\
+             {history}\
              The demo sent a message by itself:\n\n{life}\n\n\
              Send another one:\n\n{send}\n\n\
              Read its delivery report:\n\n{report}\n\n\
              Account {account} has the approved sender ID {SENDER_ID} and the token {token}\n\
              The SMSC simulator speaks SMPP on {smpp}. Numbers that end in 0002 are not delivered (and refunded),\n\
-             0003 expire, 0004 are rejected, 0005 stay pending; all others are delivered within two seconds.\n\
+             0003 expire, 0004 are rejected, 0005 stay pending, 0006 are refused at once; all others are delivered within\n\
+             two seconds.\n\
              Callbacks are shown here as they arrive.\n\
              The database is in {data}{removed}. Stop with Ctrl-C.\n"
         )
