@@ -65,6 +65,7 @@ pub use settings::{
     SandboxLimits, Settings,
 };
 pub use store::{
-    ContactGroup, Doubtful, RefusedRequest, SessionInfo, StoredAnswer, Upload, UploadId,
+    ContactGroup, Doubtful, InboundMessage, RefusedRequest, SessionInfo, StoredAnswer, Upload,
+    UploadId,
 };
 pub use uploads::{UploadError, Uploads};

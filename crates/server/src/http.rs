@@ -26,7 +26,9 @@ pub use extract::body::{BodyLimits, read_send};
 pub use respond::codes::Codes;
 pub use serve::{ConnectionLimits, serve};
 
-use api::{account, balance, exports, messages, otp, quote, reports, send, senders, usage, wallet};
+use api::{
+    account, balance, exports, inbound, messages, otp, quote, reports, send, senders, usage, wallet,
+};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::Redirect;
@@ -121,6 +123,8 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
             get(senders::senders).post(senders::request),
         )
         .route(&at("/account"), get(account::account))
+        .route(&at("/inbound"), get(inbound::messages))
+        .route(&at("/inbound/routes"), get(inbound::routes))
         .route(&at("/exports/recipients.csv"), get(exports::recipients))
         .route(&at("/exports/wallet.csv"), get(exports::wallet))
         .route(&at("/usage"), get(usage::usage))

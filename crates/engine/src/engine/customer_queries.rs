@@ -5,16 +5,20 @@ use crate::context::Context;
 use crate::context::live::Live;
 use crate::error::{Error, within};
 use crate::queries::export::{RecipientsExport, WalletExport};
+use crate::queries::inbound;
 use crate::queries::messages::{self, Message};
 use crate::queries::recipients::{self, RecipientState, Timeline};
 use crate::queries::scope::{ListPage, Scope};
 use crate::queries::usage::{self, Usage, UsageOverview};
 use crate::queries::wallet::{self, WalletEntry};
+use domain::inbound::InboundRoute;
 use domain::search::{
-    FilterFields, List, MessageFilter, Page, UsageBy, UsageFilter, WalletFilter, read_status,
+    FilterFields, InboundFilter, List, MessageFilter, Page, UsageBy, UsageFilter, WalletFilter,
+    read_status,
 };
 use domain::{AccountId, Environment, Purse, Refusal, Spending};
 use std::sync::Arc;
+use store::InboundMessage;
 
 /// The unparsed fields of a request for a page.
 #[derive(Clone, Copy, Debug, Default)]
@@ -84,6 +88,37 @@ impl CustomerQueries {
             return Ok(ListPage::empty());
         }
         within(wallet::list(&scope, self.account, &filter, page)).await
+    }
+
+    /// Returns a page of the account's inbound messages, newest first. The sandbox has none.
+    pub async fn inbound_messages(
+        &self,
+        fields: &FilterFields,
+        page: PageFields<'_>,
+    ) -> Result<ListPage<InboundMessage>, Error> {
+        let filter = InboundFilter::read(fields)?;
+        let scope = self.scope();
+        let cursor_scope = scope.cursor_scope(None);
+        let page = Page::read(page.limit, page.cursor, List::Inbound, &cursor_scope)?;
+        if self.environment == Environment::Sandbox {
+            return Ok(ListPage::empty());
+        }
+        within(inbound::messages(&scope, self.account, &filter, page)).await
+    }
+
+    /// Returns a page of the account's routes of inbound messages, newest first. The sandbox has
+    /// none.
+    pub async fn inbound_routes(
+        &self,
+        page: PageFields<'_>,
+    ) -> Result<ListPage<InboundRoute>, Error> {
+        let scope = self.scope();
+        let cursor_scope = scope.cursor_scope(None);
+        let page = Page::read(page.limit, page.cursor, List::InboundRoutes, &cursor_scope)?;
+        if self.environment == Environment::Sandbox {
+            return Ok(ListPage::empty());
+        }
+        within(inbound::routes(&scope, self.account, page)).await
     }
 
     /// Returns a page of the groups of a usage report.

@@ -3,6 +3,7 @@
 pub(super) mod account;
 pub(super) mod balance;
 pub(super) mod exports;
+pub(super) mod inbound;
 pub(super) mod list;
 pub(super) mod messages;
 pub(super) mod otp;

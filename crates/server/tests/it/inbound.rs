@@ -1,5 +1,6 @@
 //! Inbound messages over real SMPP.
 
+use super::kit::http::Request;
 use super::kit::{MTN, Ogene, SENDER, Setup, operations, to, until, with};
 use domain::inbound::InboundRoute;
 use domain::search::FilterFields;
@@ -256,5 +257,74 @@ async fn a_reply_names_the_last_message_from_its_number() {
     ogene.smsc().send("ogene", inbound("32811", 0, b"A"));
     let found = kept(&ogene, 1).await;
     assert_eq!(found[0].in_reply_to.map(|id| id.to_string()), last);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_customer_lists_its_own_messages_and_routes() {
+    let ogene = Setup::new().set("carriers.mtn.binds", "1").start().await;
+    let other = ogene.customer("5").await;
+    let all = route(&ogene, "32811", None).await;
+    let promo = route(&ogene, "32811", Some("Promo")).await;
+    ogene.bound("mtn", 1).await;
+    for (count, message) in (1..).zip([
+        inbound("32811", 0, b"Promo 7"),
+        page("32811", (9, 2, 1), b"Hello"),
+        page("32811", (9, 2, 2), b" there"),
+        inbound("99999", 0, b"Promo"),
+    ]) {
+        ogene.smsc().send("ogene", message);
+        answered(&ogene, count).await;
+    }
+    kept(&ogene, 3).await;
+    let list = async |token: &str, path: &str| {
+        let answer = ogene.ask(&Request::get(path).bearer(token)).await;
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        answer.json()["data"].clone()
+    };
+    let token = ogene.shop.token.clone();
+    let first = list(&token, "/api/v2/inbound?limit=1").await;
+    let newest = &first["items"][0];
+    assert_eq!(newest["body"], "Hello there");
+    assert_eq!(
+        (&newest["from"], &newest["to"]),
+        (&json!(MTN), &json!("32811"))
+    );
+    assert_eq!(newest["keyword"], json!(null));
+    assert_eq!(newest["complete"], true);
+    assert_eq!(newest["in_reply_to"], json!(null));
+    let cursor = first["next_cursor"].as_str().expect("a second page");
+    let path = format!("/api/v2/inbound?limit=1&cursor={cursor}");
+    let second = list(&token, &path).await;
+    assert_eq!(second["items"][0]["body"], "Promo 7");
+    assert_eq!(second["next_cursor"], json!(null));
+    let filtered = list(
+        &token,
+        "/api/v2/inbound?keyword=PROMO&number=32811&sender=08031234567",
+    );
+    let filtered = filtered.await;
+    assert_eq!(filtered["items"].as_array().map(Vec::len), Some(1));
+    assert_eq!(filtered["items"][0]["keyword"], "promo");
+    let routes = list(&token, "/api/v2/inbound/routes").await;
+    let mut ids = [
+        &routes["items"][0]["route_id"],
+        &routes["items"][1]["route_id"],
+    ];
+    ids.sort_by_key(|id| id.as_str() != Some(&all.id));
+    assert_eq!(ids, [&json!(all.id), &json!(promo.id)]);
+    let page = list(&token, "/api/v2/inbound/routes?limit=1").await;
+    let cursor = page["next_cursor"].as_str().expect("a second page");
+    let path = format!("/api/v2/inbound/routes?limit=1&cursor={cursor}");
+    let rest = list(&token, &path).await;
+    assert_ne!(rest["items"][0]["route_id"], page["items"][0]["route_id"]);
+    assert_eq!(rest["next_cursor"], json!(null));
+    for (token, root) in [(&other.token, "/api/v2"), (&token, "/api/sandbox/v2")] {
+        for path in ["/inbound", "/inbound/routes"] {
+            let found = list(token, &format!("{root}{path}")).await;
+            assert_eq!(found["items"], json!([]), "{root}{path}");
+        }
+    }
+    let wrong = Request::get("/api/v2/inbound?number=Ogene").bearer(&token);
+    assert_eq!(ogene.ask(&wrong).await.code(), "API-2000");
     ogene.end().await;
 }

@@ -25,7 +25,7 @@ enum Policy {
 }
 
 /// Every path of the service. A new path needs a policy here.
-const POLICIES: [(&str, Policy); 74] = [
+const POLICIES: [(&str, Policy); 78] = [
     ("/", Policy::Public),
     ("/docs", Policy::Public),
     ("/docs/docs.css", Policy::Public),
@@ -59,6 +59,8 @@ const POLICIES: [(&str, Policy); 74] = [
         "/api/v2/messages/{message_id}/recipients/{recipient}",
         Policy::Message,
     ),
+    ("/api/v2/inbound", Policy::Own),
+    ("/api/v2/inbound/routes", Policy::Own),
     ("/api/v2/exports/recipients.csv", Policy::Own),
     ("/api/v2/exports/wallet.csv", Policy::Own),
     ("/api/v2/usage", Policy::Own),
@@ -108,6 +110,8 @@ const POLICIES: [(&str, Policy); 74] = [
         "/api/sandbox/v2/messages/{message_id}/recipients/{recipient}",
         Policy::Message,
     ),
+    ("/api/sandbox/v2/inbound", Policy::Own),
+    ("/api/sandbox/v2/inbound/routes", Policy::Own),
     ("/api/sandbox/v2/exports/recipients.csv", Policy::Own),
     ("/api/sandbox/v2/exports/wallet.csv", Policy::Own),
     ("/api/sandbox/v2/usage", Policy::Own),

@@ -3,6 +3,7 @@
 mod answers;
 mod changes;
 mod draft;
+mod inbound;
 mod operations;
 mod otp;
 mod parameters;
@@ -84,6 +85,7 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
         .schemas_from_iter([changes::request()])
         .schemas_from_iter(otp::schemas())
         .schemas_from_iter(otp::requests(installation))
+        .schemas_from_iter(inbound::schemas())
         .schemas_from_iter(sender_ids::schemas())
         .schemas_from_iter([sender_ids::request_schema(installation)])
         .security_scheme(
@@ -212,6 +214,8 @@ mod tests {
         /api/v2/delivery-reports/{message_id} get
         /api/v2/exports/recipients.csv get
         /api/v2/exports/wallet.csv get
+        /api/v2/inbound get
+        /api/v2/inbound/routes get
         /api/v2/messages get
         /api/v2/messages/{message_id} get
         /api/v2/messages/{message_id}/cancel post

@@ -2,7 +2,9 @@
 //! send.
 
 use super::draft::{COMMON, Draft, LIVE, SANDBOX, at_most, of_reads};
-use super::{answers, changes, otp, parameters, personalised, queries, request, sender_ids};
+use super::{
+    answers, changes, inbound, otp, parameters, personalised, queries, request, sender_ids,
+};
 use crate::http::docs::installation::Installation;
 use crate::http::respond::error::Shape;
 use domain::Environment;
@@ -145,6 +147,7 @@ fn interface(
     queries::add(paths, prefix, environment, installation);
     changes::add(paths, prefix, environment, installation);
     otp::add(paths, prefix, environment, installation);
+    inbound::add(paths, prefix, environment, installation);
     sender_ids::add(paths, prefix, environment, installation);
 }
 

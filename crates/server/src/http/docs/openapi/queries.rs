@@ -8,8 +8,9 @@ pub(super) use examples::{changed, schemas};
 use super::draft::{Draft, of_reads};
 use crate::http::docs::installation::Installation;
 use domain::Environment;
+pub(super) use parameters::list;
 pub(super) use parameters::{MESSAGE_ID, path};
-use parameters::{RECIPIENT, filters, list};
+use parameters::{RECIPIENT, filters};
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, Paths};
 
 /// Further codes of a list.

@@ -13,7 +13,7 @@ pub(crate) const MESSAGE_ID: InPath = ("message_id", "The `message_id` in the an
 pub(super) const RECIPIENT: InPath = ("recipient", "The number, in any form that a send accepts.");
 
 /// The meaning of each filter.
-const FILTERS: [(&str, &str); 11] = [
+const FILTERS: [(&str, &str); 13] = [
     (
         "since",
         "From this time on: RFC 3339 with an offset, or `YYYY-MM-DD HH:MM:SS` in Africa/Lagos.",
@@ -44,6 +44,11 @@ const FILTERS: [(&str, &str); 11] = [
         "by",
         "The groups: `hour`, `day` (the default), `gateway`, `network` or `sender`.",
     ),
+    ("number", "Sent to this number of the account."),
+    (
+        "keyword",
+        "Taken by the route with this keyword; case and punctuation do not count.",
+    ),
 ];
 
 fn text() -> Schema {
@@ -51,7 +56,7 @@ fn text() -> Schema {
 }
 
 /// Returns the parameters of a list with these filters.
-pub(super) fn list(filters: &[&str]) -> Vec<Parameter> {
+pub(crate) fn list(filters: &[&str]) -> Vec<Parameter> {
     let limit = ObjectBuilder::new()
         .schema_type(Type::Integer)
         .minimum(Some(1))

@@ -1,0 +1,128 @@
+//! `GET /inbound` and `GET /inbound/routes` (docs/spec/inbound.md).
+
+use super::list::List;
+use crate::format::LagosTime;
+use crate::http::extract::call::Listing;
+use crate::http::respond::envelope::Envelope;
+use crate::http::respond::error::Failure;
+use axum::response::Response;
+use domain::Environment;
+use domain::inbound::InboundRoute;
+use engine::{InboundMessage, ListPage};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Lists the inbound messages of the account.
+pub(crate) async fn messages(listing: Listing) -> Response {
+    let call = &listing.call;
+    let environment = call.environment();
+    let found = async {
+        let fields = listing.fields()?;
+        let queries = call.admission.queries();
+        let found = queries.inbound_messages(&fields.filter, fields.page());
+        Ok::<_, Failure>(messages_answer(found.await?, environment))
+    };
+    call.answer(found.await)
+}
+
+/// Lists the routes of the account.
+pub(crate) async fn routes(listing: Listing) -> Response {
+    let call = &listing.call;
+    let environment = call.environment();
+    let found = async {
+        let fields = listing.fields()?;
+        let queries = call.admission.queries();
+        let found = queries.inbound_routes(fields.page());
+        Ok::<_, Failure>(routes_answer(found.await?, environment))
+    };
+    call.answer(found.await)
+}
+
+/// Returns the envelope of a page of messages.
+pub(crate) fn messages_answer(
+    found: ListPage<InboundMessage>,
+    environment: Environment,
+) -> Envelope<List<InboundItem>> {
+    let list = List::new(found, environment, InboundItem::new);
+    Envelope::new("Inbound messages retrieved.", list)
+}
+
+/// Returns the envelope of a page of routes.
+pub(crate) fn routes_answer(
+    found: ListPage<InboundRoute>,
+    environment: Environment,
+) -> Envelope<List<RouteItem>> {
+    let list = List::new(found, environment, RouteItem::new);
+    Envelope::new("Routes retrieved.", list)
+}
+
+/// An inbound message.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct InboundItem {
+    /// The id of the message.
+    inbound_id: String,
+    /// The number that it was sent to.
+    #[schema(example = "32811")]
+    to: String,
+    /// The sender as an international number.
+    #[schema(example = "2348031234567")]
+    from: String,
+    /// The text, or null once retention has removed it.
+    #[schema(required = true)]
+    body: Option<String>,
+    /// The keyword of the route that took it, or null.
+    #[schema(required = true)]
+    keyword: Option<String>,
+    /// The arrival of its first page.
+    received_at: LagosTime,
+    /// False if a page is missing.
+    complete: bool,
+    /// The account's last message to the sender with this number as its sender ID, of the last 72 hours.
+    #[schema(required = true)]
+    in_reply_to: Option<String>,
+}
+
+impl InboundItem {
+    fn new(message: InboundMessage) -> Self {
+        Self {
+            inbound_id: message.id.to_string(),
+            to: message.number,
+            from: message.sender,
+            body: message.body,
+            keyword: Some(message.keyword).filter(|keyword| !keyword.is_empty()),
+            received_at: LagosTime {
+                at_ms: message.received_at_ms,
+            },
+            complete: message.complete,
+            in_reply_to: message.in_reply_to.map(|id| id.to_string()),
+        }
+    }
+}
+
+/// A route of inbound messages.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RouteItem {
+    /// The id of the route.
+    route_id: String,
+    /// The number.
+    #[schema(example = "32811")]
+    number: String,
+    /// The first words of the texts in lower case, or null for all texts without another route.
+    #[schema(required = true)]
+    keyword: Option<String>,
+    /// The time of creation.
+    created_at: LagosTime,
+}
+
+impl RouteItem {
+    fn new(route: InboundRoute) -> Self {
+        Self {
+            route_id: route.id,
+            number: route.number,
+            keyword: Some(route.keyword).filter(|keyword| !keyword.is_empty()),
+            created_at: LagosTime {
+                at_ms: route.created_at_ms,
+            },
+        }
+    }
+}
