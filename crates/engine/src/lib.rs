@@ -65,7 +65,6 @@ pub use settings::{
     SandboxLimits, Settings,
 };
 pub use store::{
-    ContactGroup, Doubtful, InboundMessage, RefusedRequest, SessionInfo, StoredAnswer, Upload,
-    UploadId,
+    ContactGroup, Doubtful, RefusedRequest, SessionInfo, StoredAnswer, Upload, UploadId,
 };
 pub use uploads::{UploadError, Uploads};

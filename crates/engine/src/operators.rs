@@ -39,9 +39,8 @@ pub use queries::{Export, MessageDetails, Queries, QueryScope};
 pub use requests::Requests;
 pub use senders::Senders;
 pub use store::{
-    AuditEntry, CallbackSecret, ControlledCarrier, DeadOrigin, InboundMessage, Invitation, Member,
-    Membership, PausedBlock, RegisteredSender, TokenInfo, User, Verification as Checked,
-    VerifyProgress,
+    AuditEntry, CallbackSecret, ControlledCarrier, DeadOrigin, Invitation, Member, Membership,
+    PausedBlock, RegisteredSender, TokenInfo, User, Verification as Checked, VerifyProgress,
 };
 pub use tokens::Tokens;
 pub use users::{LinkText, Users};

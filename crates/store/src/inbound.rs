@@ -7,8 +7,9 @@ mod arrivals;
 mod messages;
 mod pages;
 mod routes;
+pub(crate) mod row;
 
 pub use arrivals::{ArrivedPage, KeptPages};
-pub use messages::{InboundMessage, InboundMessages};
+pub use messages::InboundMessages;
 pub use pages::{InboundPages, PageGroup};
 pub use routes::{AddedRoute, InboundRoutes, RemovedRoute, RouteOwner};

@@ -51,8 +51,8 @@ pub use deliveries::settle::{CallbackRoom, MessageFacts, Planner, SecondLeg, Set
 pub use idempotency::{KeptAnswer, KeyedChange, KeyedRequest, Outcome, StoredAnswer, WriteAnswer};
 pub use import_support::ImportState;
 pub use inbound::{
-    AddedRoute, ArrivedPage, InboundMessage, InboundMessages, InboundPages, InboundRoutes,
-    KeptPages, PageGroup, RemovedRoute, RouteOwner,
+    AddedRoute, ArrivedPage, InboundMessages, InboundPages, InboundRoutes, KeptPages, PageGroup,
+    RemovedRoute, RouteOwner,
 };
 pub use lists::{AccountRowKey, ListRow};
 pub use messages::Messages;
@@ -74,7 +74,7 @@ pub use operators::carriers::{CarrierControls, ControlledCarrier};
 pub use operators::content::{ContentRule, ContentRules};
 pub use otps::{Otp, OtpChange, OtpMoment, Otps};
 pub use outbox::{
-    AttemptOutcome, Attempted, Attempts, CALLBACK_STATES, Callback, CallbackAttempt,
+    AttemptOutcome, Attempted, Attempts, CALLBACK_STATES, Callback, CallbackAttempt, CallbackEvent,
     CallbackSecret, CallbackSecrets, DeadCallbacks, DeadOrigin, DeadOriginKey, DueOrigins,
     EventKind, Finished, OriginKey, Outbox,
 };

@@ -3,7 +3,8 @@
 //! A row has an event id, an account, a kind, a subject, a payload, a destination, a due time,
 //! attempts and a state. The final status of a recipient is the first kind. Its subject is the
 //! message, its payload the status, and its destination the origin of the callback URL. The message
-//! has the URL and the reference of the customer.
+//! has the URL and the reference of the customer. An inbound message is the second kind. Its subject
+//! is the inbound message, its recipient the number, and its payload the URL.
 
 mod attempts;
 mod claim;
@@ -15,7 +16,9 @@ mod secrets;
 
 pub use attempts::{Attempts, CallbackAttempt};
 pub use dead::{DeadCallbacks, DeadOrigin, DeadOriginKey};
-pub use event::{AttemptOutcome, Attempted, CALLBACK_STATES, Callback, EventKind, Finished};
+pub use event::{
+    AttemptOutcome, Attempted, CALLBACK_STATES, Callback, CallbackEvent, EventKind, Finished,
+};
 pub(crate) use event::{are_claimed, insert};
 pub use origins::{DueOrigins, OriginKey};
 pub use secrets::{CallbackSecret, CallbackSecrets};

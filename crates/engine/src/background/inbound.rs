@@ -4,12 +4,12 @@ use crate::context::Context;
 use crate::dispatch::smpp_mapping;
 use crate::settle::commit::{commit_alone, empty_report};
 use database::Outage;
-use domain::inbound::{self, JoinedPages};
+use domain::inbound::{self, InboundMessage, JoinedPages};
 use domain::{AccountId, Environment, MessageId, parse_international, sender};
 use smpp::{Address, DeliverSm};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{CarrierReport, IdRange, InboundMessage, PageGroup, Receipt, SearchScope};
+use store::{Callback, CarrierReport, IdRange, PageGroup, Receipt, SearchScope};
 
 /// Period of the search for pages that have waited for long enough, or that another node left.
 const ROUTE_INTERVAL: Duration = Duration::from_secs(2);
@@ -118,6 +118,7 @@ async fn keep(
         Some(account) => last_message(context, account, &number, &from, now_ms).await?,
         None => None,
     };
+    let url = route.and_then(|route| route.url.clone());
     let message = InboundMessage {
         id: context.message_ids.next(now_ms),
         account,
@@ -131,11 +132,16 @@ async fn keep(
         received_at_ms: joined.received_at_ms,
         body: Some(joined.body),
     };
-    context
-        .store
-        .inbound_messages()
-        .keep(message, joined.ids)
-        .await?;
+    let callback = account.zip(url).map(|(account, url)| {
+        let owner = (context.store.bucket_of(account), account);
+        Callback::of_inbound(owner, &message, &url, now_ms)
+    });
+    let has_callback = callback.is_some();
+    let inbound = context.store.inbound_messages();
+    inbound.keep(message, joined.ids, callback).await?;
+    if has_callback {
+        context.callbacks.wake();
+    }
     Ok(())
 }
 

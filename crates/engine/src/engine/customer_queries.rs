@@ -11,14 +11,13 @@ use crate::queries::recipients::{self, RecipientState, Timeline};
 use crate::queries::scope::{ListPage, Scope};
 use crate::queries::usage::{self, Usage, UsageOverview};
 use crate::queries::wallet::{self, WalletEntry};
-use domain::inbound::InboundRoute;
+use domain::inbound::{InboundMessage, InboundRoute};
 use domain::search::{
     FilterFields, InboundFilter, List, MessageFilter, Page, UsageBy, UsageFilter, WalletFilter,
     read_status,
 };
 use domain::{AccountId, Environment, Purse, Refusal, Spending};
 use std::sync::Arc;
-use store::InboundMessage;
 
 /// The unparsed fields of a request for a page.
 #[derive(Clone, Copy, Debug, Default)]

@@ -9,7 +9,7 @@ use super::target::Post;
 use crate::context::clock::Clock;
 use crate::context::random::Random;
 use domain::callback::{self, AfterAttempt, Attempt, AttemptVerdict, log, signature};
-use store::{Attempted, Callback, Finished};
+use store::{Attempted, Callback, CallbackEvent, Finished};
 use tokio::time::Instant;
 
 /// The end of an attempt.
@@ -97,13 +97,16 @@ impl Attempts {
     /// Returns the request. It is signed if the account has a secret.
     fn post(&self, callback: &Callback, attempt: i64, now_ms: i64) -> Post {
         let (message, recipient) = (callback.message, callback.recipient);
-        let body = callback::body(
-            message,
-            recipient,
-            callback.status,
-            callback.customer_reference.as_deref(),
-            &callback.url,
-        );
+        let body = match &callback.event {
+            CallbackEvent::Delivery {
+                status,
+                customer_reference,
+            } => {
+                let (reference, url) = (customer_reference.as_deref(), &*callback.url);
+                callback::body(message, recipient, *status, reference, url)
+            }
+            CallbackEvent::Inbound(inbound) => inbound.callback_body(),
+        };
         let secrets = self.secrets.of(callback.account);
         let signed = secrets
             .and_then(|secrets| signature::sign(&secrets, message, recipient, &body, now_ms));

@@ -5,10 +5,10 @@ use super::actor::Actor;
 use super::error::{OperationError, Result};
 use super::page::{Page, PageRequest};
 use crate::context::random::Random;
-use domain::inbound::{self, InboundRoute};
+use domain::inbound::{self, InboundMessage, InboundRoute};
 use domain::search::{FilterFields, InboundFilter, List};
 use domain::{AccountId, callback_url};
-use store::{AddedRoute, InboundMessage, RemovedRoute, RouteOwner, Store};
+use store::{AddedRoute, RemovedRoute, RouteOwner, Store};
 
 /// Inbound messages: list; routes: add, list, remove.
 pub struct Inbound {

@@ -2,10 +2,9 @@
 
 use super::scope::{ListPage, Scope};
 use crate::error::Error;
-use domain::inbound::InboundRoute;
+use domain::inbound::{InboundMessage, InboundRoute};
 use domain::search::{InboundFilter, List, Page, Position};
 use domain::{AccountId, MessageId};
-use store::InboundMessage;
 
 /// Returns a page of the inbound messages of an account, newest first.
 pub(crate) async fn messages(
@@ -66,8 +65,8 @@ fn cut<T>(
     let limit = page.limit as usize;
     let has_more = items.len() > limit;
     items.truncate(limit);
-    let last = items.last().filter(|_| has_more);
-    let next_cursor = last.map(|last| position(last).encode(list, &scope.cursor_scope(None)));
+    let end = items.last().filter(|_| has_more);
+    let next_cursor = end.map(|end| position(end).encode(list, &scope.cursor_scope(None)));
     ListPage { items, next_cursor }
 }
 

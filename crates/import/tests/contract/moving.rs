@@ -4,7 +4,7 @@ use database::Target;
 use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::carrier_control::CarrierChange;
 use domain::contacts::Contact;
-use domain::inbound::InboundRoute;
+use domain::inbound::{InboundMessage, InboundRoute};
 use domain::token::TokenTerms;
 use domain::user::UserId;
 use domain::user::link::LinkPurpose;
@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use store::{
     Accepted, AddedRoute, ArrivedPage, CallbackSecret, CarrierReport, Claim, Edit, Expiry,
-    ImportState, InboundMessage, Invited, KeptPages, Link, NewMessage, NewSession, NewUser,
-    Progress, Receipt, RouteOwner, Store, TokenInfo,
+    ImportState, Invited, KeptPages, Link, NewMessage, NewSession, NewUser, Progress, Receipt,
+    RouteOwner, Store, TokenInfo,
 };
 use storekit::{
     CARRIER, DAY, Fate, Kit, NOW, Sending, URL, backup_planner, by, claim, delivered, message_id,
@@ -236,7 +236,7 @@ async fn inbound(kit: &Kit, account: AccountId) {
         body: Some("Ọ".to_owned()),
     };
     let inbound = kit.store.inbound_messages();
-    assert!(inbound.keep(message, vec![1]).await.unwrap());
+    assert!(inbound.keep(message, vec![1], None).await.unwrap());
 }
 
 /// The times and addresses at which a token is valid.

@@ -19,7 +19,8 @@ pub(super) enum Callback {
     /// List dead callbacks: their number by origin, or each one of an account
     #[command(
         after_help = "A callback is dead after its last attempt failed, after an answer 3xx or 4xx other than 408, 425 and 429, or after \
-        it waited too long for a failing receiver. 410 ends all callbacks of the message.\n\n\
+        it waited too long for a failing receiver. 410 ends all callbacks of the message. \
+        An inbound message is listed by its inbound_id and its number, with the status inbound.\n\n\
         Examples: ogene callback dead\n          ogene callback dead --account 1882399170363392"
     )]
     Dead {
@@ -163,7 +164,8 @@ fn origin(dead: &DeadOrigin) -> Result<Row<5>, Failure> {
 struct DeadJson<'a> {
     message_id: String,
     recipient: String,
-    delivery_status: &'static str,
+    event: &'static str,
+    delivery_status: Option<&'static str>,
     attempts: i64,
     due_at: String,
     origin: &'a str,
@@ -175,7 +177,8 @@ impl<'a> From<&'a DeadCallback> for DeadJson<'a> {
         Self {
             message_id: dead.message.to_string(),
             recipient: dead.recipient.to_string(),
-            delivery_status: dead.status.outside(),
+            event: dead.event.kind().as_str(),
+            delivery_status: dead.event.status(),
             attempts: dead.attempts,
             due_at: lagos_time(dead.due_at_ms),
             origin: &dead.origin,
@@ -198,7 +201,7 @@ fn dead(dead: &DeadCallback) -> Result<Row<6>, Failure> {
     let cells = [
         dead.message_id.clone(),
         dead.recipient.clone(),
-        dead.delivery_status.to_owned(),
+        dead.delivery_status.unwrap_or(dead.event).to_owned(),
         dead.attempts.to_string(),
         dead.due_at.clone(),
         dead.origin.to_owned(),

@@ -8,9 +8,9 @@ use super::queries::Times;
 use crate::format::lagos_time;
 use clap::{Args, Subcommand};
 use domain::AccountId;
-use domain::inbound::InboundRoute;
+use domain::inbound::{InboundMessage, InboundRoute};
 use domain::search::FilterFields;
-use engine::operators::{InboundMessage, RouteFields};
+use engine::operators::RouteFields;
 use serde::Serialize;
 use serde_json::json;
 
@@ -40,9 +40,9 @@ pub(super) enum Route {
     /// Give a number, or one keyword of it, to an account
     #[command(
         after_help = "The account may use the number as sender ID. A keyword is the first words of a text; case and punctuation \
-        do not count, and the longest keyword wins.\n\n\
+        do not count, and the longest keyword wins. A second `add` of the same number and keyword replaces the URL.\n\n\
         Examples: ogene inbound route add --number 32811 --account 1882399170363392\n          \
-        ogene inbound route add --number 32811 --keyword PROMO --account 1882399170363392"
+        ogene inbound route add --number 32811 --keyword PROMO --account 1882399170363392 --url https://shop.example.ng/inbound"
     )]
     Add {
         /// The number: a short code, or an international number
@@ -54,6 +54,9 @@ pub(super) enum Route {
         /// The account's `user_id`
         #[arg(long, value_name = "ID", value_parser = account_id)]
         account: AccountId,
+        /// The URL that gets the messages
+        #[arg(long)]
+        url: Option<String>,
     },
     /// List routes by account, the newest first
     #[command(after_help = "Example: ogene inbound route list --account 1882399170363392")]
@@ -129,11 +132,13 @@ impl Route {
                 number,
                 keyword,
                 account,
+                url,
             } => {
                 let fields = RouteFields {
                     number,
                     keyword,
-                    ..RouteFields::default()
+                    url,
+                    allow_private: context.config()?.callbacks.allow_private_targets,
                 };
                 let operations = context.open().await?;
                 let route = operations.inbound().add_route(account, &fields).await?;
@@ -165,6 +170,7 @@ struct RouteJson<'a> {
     user_id: String,
     number: &'a str,
     keyword: Option<&'a str>,
+    url: Option<&'a str>,
     given: bool,
     created_at: String,
 }
@@ -176,15 +182,16 @@ impl<'a> From<&'a InboundRoute> for RouteJson<'a> {
             user_id: route.account.to_string(),
             number: &route.number,
             keyword: Some(&*route.keyword).filter(|keyword| !keyword.is_empty()),
+            url: route.url.as_deref(),
             given: route.is_given,
             created_at: lagos_time(route.created_at_ms),
         }
     }
 }
 
-const ROUTE_COLUMNS: [&str; 5] = ["ROUTE_ID", "USER_ID", "NUMBER", "KEYWORD", "CREATED"];
+const ROUTE_COLUMNS: [&str; 6] = ["ROUTE_ID", "USER_ID", "NUMBER", "KEYWORD", "CREATED", "URL"];
 
-fn route_row(route: &InboundRoute) -> Result<Row<5>, Failure> {
+fn route_row(route: &InboundRoute) -> Result<Row<6>, Failure> {
     let json = RouteJson::from(route);
     let cells = [
         json.route_id.to_owned(),
@@ -192,6 +199,7 @@ fn route_row(route: &InboundRoute) -> Result<Row<5>, Failure> {
         json.number.to_owned(),
         json.keyword.unwrap_or("-").to_owned(),
         json.created_at.clone(),
+        json.url.unwrap_or("-").to_owned(),
     ];
     Row::new(&json, cells)
 }

@@ -146,7 +146,7 @@ fn every_command_on_carriers_is_understood() {
 fn every_command_about_messages_is_understood() {
     for line in [
         "ogene inbound route add --number 32811 --account 7",
-        "ogene inbound route add --number 32811 --keyword PROMO --account 7",
+        "ogene inbound route add --number 32811 --keyword PROMO --account 7 --url https://shop.example.ng/in",
         "ogene inbound route list --account 7",
         "ogene inbound route remove --id rt_1",
         "ogene inbound list --account 7 --number 32811 --keyword promo --sender 2348031234567 --since 2027-01-31",

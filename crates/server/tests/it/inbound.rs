@@ -1,10 +1,11 @@
 //! Inbound messages over real SMPP.
 
 use super::kit::http::Request;
+use super::kit::receiver::{Reaction, Receiver};
 use super::kit::{MTN, Ogene, SENDER, Setup, operations, to, until, with};
-use domain::inbound::InboundRoute;
+use domain::inbound::{InboundMessage, InboundRoute};
 use domain::search::FilterFields;
-use engine::operators::{InboundMessage, PageRequest, RouteFields};
+use engine::operators::{PageRequest, Replay, RouteFields};
 use serde_json::json;
 use smpp::simulator::{Quirk, ReceiptForm, ReceiptStyle, Script};
 use smpp::{Address, DeliverSm, Tlv, esm_class, tag, udh};
@@ -34,10 +35,21 @@ fn page(number: &str, (reference, total, place): (u8, u8, u8), text: &[u8]) -> D
 }
 
 async fn route(ogene: &Ogene, number: &str, keyword: Option<&str>) -> InboundRoute {
+    route_to(ogene, number, keyword, None).await
+}
+
+/// Makes a route whose messages go to a URL.
+async fn route_to(
+    ogene: &Ogene,
+    number: &str,
+    keyword: Option<&str>,
+    url: Option<&str>,
+) -> InboundRoute {
     let fields = RouteFields {
         number: number.to_owned(),
         keyword: keyword.map(str::to_owned),
-        ..RouteFields::default()
+        url: url.map(str::to_owned),
+        allow_private: true,
     };
     let store = ogene.store().await;
     let inbound = operations(&store).inbound();
@@ -326,5 +338,91 @@ async fn a_customer_lists_its_own_messages_and_routes() {
     }
     let wrong = Request::get("/api/v2/inbound?number=Ogene").bearer(&token);
     assert_eq!(ogene.ask(&wrong).await.code(), "API-2000");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn an_inbound_message_is_posted_until_it_is_taken() {
+    let ogene = Setup::new().set("carriers.mtn.binds", "1").start().await;
+    let receiver = Receiver::start().await;
+    let store = ogene.store().await;
+    let signed = operations(&store).callbacks().create_secret(ogene.shop.id);
+    signed.await.expect("a secret");
+    store.close().await;
+    let promo = route_to(&ogene, "32811", Some("Promo"), Some(&receiver.url)).await;
+    assert_eq!(promo.url.as_deref(), Some(&*receiver.url));
+    route(&ogene, "32811", None).await;
+    ogene.bound("mtn", 1).await;
+    receiver.react([Reaction::Status(500)]);
+    ogene.smsc().send("ogene", inbound("32811", 0, b"No"));
+    kept(&ogene, 1).await;
+    ogene
+        .smsc()
+        .send("ogene", page("32811", (9, 2, 2), b"\"7\""));
+    ogene
+        .smsc()
+        .send("ogene", page("32811", (9, 2, 1), b"PROMO "));
+    let calls = receiver.called(2).await;
+    assert_eq!(calls[0].text, calls[1].text, "the same each time");
+    let found = kept(&ogene, 2).await.remove(1);
+    let id = found.id.to_string();
+    assert_eq!(
+        calls[1].json(),
+        json!({
+            "event": "inbound", "inbound_id": id, "to": "32811", "from": MTN,
+            "body": "PROMO \"7\"", "keyword": "promo", "complete": true, "in_reply_to": null,
+            "received_at": domain::time::lagos_time(found.received_at_ms),
+        })
+    );
+    let header = |call: usize, name: &str| calls[call].headers[name].to_str().unwrap_or_default();
+    assert_eq!(header(0, "webhook-id"), header(1, "webhook-id"));
+    assert!(header(1, "webhook-signature").starts_with("v1,"));
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_dead_callback_of_an_inbound_message_is_replayed() {
+    let ogene = Setup::new().set("carriers.mtn.binds", "1").start().await;
+    let receiver = Receiver::start().await;
+    route_to(&ogene, "32811", None, Some(&receiver.url)).await;
+    ogene.bound("mtn", 1).await;
+    receiver.react([Reaction::Status(404)]);
+    ogene.smsc().send("ogene", inbound("32811", 0, b"Yes"));
+    let refused = receiver.called(1).await.remove(0);
+    let store = ogene.store().await;
+    let dead = until("the callback is dead", async || {
+        let (callbacks, page) = (operations(&store).callbacks(), PageRequest::default());
+        let dead = callbacks.dead(ogene.shop.id, &page).await.expect("a list");
+        dead.items.into_iter().next()
+    })
+    .await;
+    assert_eq!(&*dead.url, receiver.url);
+    assert_eq!(dead.event.status(), None);
+    assert_eq!(dead.message.to_string(), refused.field("inbound_id"));
+    assert_eq!(dead.recipient.to_string(), "32811");
+    let which = Replay {
+        message: Some(dead.message),
+        ..Replay::default()
+    };
+    let replayed = operations(&store).callbacks().replay(&which).await;
+    assert_eq!(replayed.expect("a number"), 1);
+    store.close().await;
+    assert_eq!(receiver.called(2).await[1].text, refused.text);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_kill_loses_no_callback_of_an_inbound_message() {
+    let mut ogene = Setup::new().set("carriers.mtn.binds", "1").start().await;
+    let receiver = Receiver::start().await;
+    route_to(&ogene, "32811", None, Some(&receiver.url)).await;
+    ogene.bound("mtn", 1).await;
+    receiver.react([Reaction::Silence]);
+    ogene.smsc().send("ogene", inbound("32811", 0, b"Yes"));
+    let first = receiver.called(1).await.remove(0);
+    ogene.kill().await;
+    ogene.serve().await;
+    assert_eq!(receiver.called(2).await[1].text, first.text);
+    assert_eq!(texts(&kept(&ogene, 1).await), ["Yes"]);
     ogene.end().await;
 }

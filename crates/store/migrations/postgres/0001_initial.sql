@@ -474,8 +474,9 @@ create table raw_receipts (
 -- Outbox
 
 -- The events for customers that wait (`due`), are in flight (`claimed`), or were given up (`dead`). A delivered event has no
--- row. `kind` says how to read `subject`, the message or another object of the event, and `payload`. `recipient` is 0 in an
--- event that is not about one. `destination` is the origin of a callback URL; events of one destination share a lane.
+-- row. `kind` says how to read `subject` and `payload`: a message and the status of its recipient, or an inbound message
+-- and the callback URL. There `recipient` is the number that it was sent to. `destination` is the origin of a callback URL;
+-- events of one destination share a lane.
 create table outbox (
     bucket smallint not null,
     state text not null,

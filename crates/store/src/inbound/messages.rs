@@ -1,41 +1,17 @@
 //! Inbound messages.
 
 use super::pages::remove_pages;
+use super::row::InboundRow;
 use crate::lists::ListRow;
-use crate::rows::{id_bytes, message_id};
+use crate::outbox::{self, Callback};
+use crate::rows::id_bytes;
 use database::{Change, Db, Result, Tx, query};
+use domain::inbound::InboundMessage;
 use domain::search::InboundFilter;
 use domain::{AccountId, MessageId};
 
 /// Messages that one step of the retention changes at most.
 const MAX_REMOVED: i64 = 500;
-
-/// An inbound message.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct InboundMessage {
-    /// The id. Ids grow with the time at which messages were joined.
-    pub id: MessageId,
-    /// The account, or `None` for the operator.
-    pub account: Option<AccountId>,
-    /// The route that took it.
-    pub route: Option<String>,
-    /// The carrier that delivered it.
-    pub carrier: String,
-    /// The number that it was sent to.
-    pub number: String,
-    /// The sender: an international number, or the address as the carrier wrote it.
-    pub sender: String,
-    /// The keyword of the route, or nothing.
-    pub keyword: String,
-    /// `true` if no page is missing.
-    pub complete: bool,
-    /// The account's last message to the sender.
-    pub in_reply_to: Option<MessageId>,
-    /// Arrival of its first page, Unix milliseconds.
-    pub received_at_ms: i64,
-    /// The text, or `None` once retention has removed it.
-    pub body: Option<String>,
-}
 
 impl ListRow for InboundMessage {
     /// The id in its text form.
@@ -46,56 +22,10 @@ impl ListRow for InboundMessage {
     }
 }
 
-struct InboundRow {
-    inbound_id: Vec<u8>,
-    account_id: i64,
-    route_id: Option<String>,
-    carrier: String,
-    number: String,
-    sender: String,
-    keyword: String,
-    complete: bool,
-    in_reply_to: Option<Vec<u8>>,
-    received_at_ms: i64,
-    body: Option<String>,
-}
-
-database::from_row!(InboundRow {
-    inbound_id,
-    account_id,
-    route_id,
-    carrier,
-    number,
-    sender,
-    keyword,
-    complete,
-    in_reply_to,
-    received_at_ms,
-    body
-});
-
-impl InboundRow {
-    fn message(self) -> Result<InboundMessage> {
-        let in_reply_to = self.in_reply_to.as_deref();
-        Ok(InboundMessage {
-            id: message_id(&self.inbound_id)?,
-            account: Some(AccountId(self.account_id)).filter(|account| account.0 != 0),
-            route: self.route_id,
-            carrier: self.carrier,
-            number: self.number,
-            sender: self.sender,
-            keyword: self.keyword,
-            complete: self.complete,
-            in_reply_to: in_reply_to.map(message_id).transpose()?,
-            received_at_ms: self.received_at_ms,
-            body: self.body,
-        })
-    }
-}
-
 struct KeepMessage {
     message: InboundMessage,
     pages: Vec<i64>,
+    callback: Option<Callback>,
 }
 
 impl Change for KeepMessage {
@@ -126,6 +56,7 @@ impl Change for KeepMessage {
             .bind(message.received_at_ms)
             .bind(&message.body);
         tx.execute(insert).await?;
+        outbox::insert(tx, self.callback.as_slice(), None).await?;
         Ok(true)
     }
 
@@ -176,9 +107,20 @@ pub struct InboundMessages<'s> {
 }
 
 impl InboundMessages<'_> {
-    /// Keeps a message, and removes its pages. Returns `false` if another node did so already.
-    pub async fn keep(self, message: InboundMessage, pages: Vec<i64>) -> Result<bool> {
-        self.db.change(KeepMessage { message, pages }).await
+    /// Keeps a message with its callback, and removes its pages. Returns `false` if another node did
+    /// so already.
+    pub async fn keep(
+        self,
+        message: InboundMessage,
+        pages: Vec<i64>,
+        callback: Option<Callback>,
+    ) -> Result<bool> {
+        let keep = KeepMessage {
+            message,
+            pages,
+            callback,
+        };
+        self.db.change(keep).await
     }
 
     /// Returns some messages of an account behind one, newest first. Without an account it returns

@@ -3,7 +3,7 @@
 use super::event::{CLAIMED, Callback, CallbackRow, DUE, are_claimed, insert_as, take};
 use super::origins::OriginKey;
 use database::{Change, Result, Tx, locking, query};
-use domain::{Bucket, Environment, NodeId};
+use domain::{Bucket, Environment, EventId, NodeId};
 
 pub(super) struct ClaimCallbacks {
     pub(super) of: OriginKey,
@@ -11,6 +11,22 @@ pub(super) struct ClaimCallbacks {
     pub(super) limit: i64,
     pub(super) node: NodeId,
     pub(super) until_ms: i64,
+}
+
+impl ClaimCallbacks {
+    /// Removes the callback of an inbound message that retention has removed.
+    async fn remove(&self, tx: &mut Tx, (due_at_ms, event): (i64, EventId)) -> Result<()> {
+        let (bucket, account, world, origin) = &self.of;
+        let remove = query(
+            "delete from outbox where bucket = $1 and state = $2 and account_id = $3
+                 and sandbox = $4 and destination = $5 and due_at_ms = $6 and event_id = $7",
+        );
+        let remove = remove.bind(bucket.0).bind(DUE).bind(account.0);
+        let remove = remove.bind(*world == Environment::Sandbox).bind(origin);
+        tx.execute(remove.bind(due_at_ms).bind(event.as_bytes()))
+            .await?;
+        Ok(())
+    }
 }
 
 impl Change for ClaimCallbacks {
@@ -22,11 +38,13 @@ impl Change for ClaimCallbacks {
             "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind,
                  o.subject, o.recipient, o.payload, o.attempts, m.callback_url,
                  coalesce(r.customer_reference, m.customer_reference) as customer_reference
-             from outbox o join messages m on m.bucket = o.bucket and m.message_id = o.subject
+             from outbox o
+             left join messages m on m.bucket = o.bucket and m.message_id = o.subject
              left join recipient_references r on r.bucket = o.bucket and r.message_id = o.subject
                  and r.recipient = o.recipient
              where o.bucket = $1 and o.state = $2 and o.account_id = $3 and o.sandbox = $4
                  and o.destination = $5 and o.due_at_ms <= $6
+                 and (o.kind = 'inbound' or m.message_id is not null)
              order by o.due_at_ms, o.event_id limit $7";
             "for update of o skip locked"
         );
@@ -42,10 +60,14 @@ impl Change for ClaimCallbacks {
                     .bind(self.limit),
             )
             .await?;
-        let callbacks: Vec<Callback> = rows
-            .into_iter()
-            .map(CallbackRow::callback)
-            .collect::<Result<_>>()?;
+        let mut callbacks = Vec::with_capacity(rows.len());
+        for row in rows {
+            let key = row.key()?;
+            match row.callback(tx).await? {
+                Some(callback) => callbacks.push(callback),
+                None => self.remove(tx, key).await?,
+            }
+        }
         let all: Vec<&Callback> = callbacks.iter().collect();
         take(tx, &all, DUE, None).await?;
         insert_as(tx, &all, CLAIMED, Some((self.node, self.until_ms))).await?;

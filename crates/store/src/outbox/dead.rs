@@ -78,9 +78,11 @@ impl Change for Replay {
                      where bucket = $3 and state = $4 and account_id = $5 and sandbox = $10
                          and destination = $6
                          and subject >= $7 and subject <= $8
-                         and exists (select 1 from messages m
-                                     where m.bucket = outbox.bucket
-                                         and m.message_id = outbox.subject)
+                         and (exists (select 1 from messages m
+                                      where m.bucket = outbox.bucket
+                                          and m.message_id = outbox.subject)
+                             or exists (select 1 from inbound_messages i
+                                        where i.inbound_id = outbox.subject))
                      order by due_at_ms limit $9)",
                 )
                 .bind(DUE)
@@ -186,30 +188,34 @@ impl DeadCallbacks<'_> {
             }
             None => (i64::MAX, Vec::new()),
         };
+        let bucket = Buckets::of(self.db).account(account);
         // The state stands in the text, so that the index of dead callbacks is used.
-        let rows: Vec<CallbackRow> = self
-            .db
-            .fetch_all(
-                query(
-                    "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms,
-                     o.kind, o.subject, o.recipient, o.payload, o.attempts, m.callback_url,
-                     coalesce(r.customer_reference, m.customer_reference) as customer_reference
-                 from outbox o join messages m on m.bucket = o.bucket
-                     and m.message_id = o.subject
+        let list = query(
+            "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind,
+                 o.subject, o.recipient, o.payload, o.attempts, m.callback_url,
+                 coalesce(r.customer_reference, m.customer_reference) as customer_reference
+             from outbox o
+             left join messages m on m.bucket = o.bucket and m.message_id = o.subject
+             left join inbound_messages i on i.inbound_id = o.subject
              left join recipient_references r on r.bucket = o.bucket and r.message_id = o.subject
                  and r.recipient = o.recipient
-                 where o.bucket = $1 and o.state = 'dead' and o.account_id = $2
-                     and (o.due_at_ms, o.event_id) < ($3, $4)
-                 order by o.due_at_ms desc, o.event_id desc limit $5",
-                )
-                .bind(Buckets::of(self.db).account(account).0)
-                .bind(account.0)
-                .bind(due_at_ms)
-                .bind(&event)
-                .bind(i64::from(limit)),
-            )
-            .await?;
-        rows.into_iter().map(CallbackRow::callback).collect()
+             where o.bucket = $1 and o.state = 'dead' and o.account_id = $2
+                 and (o.due_at_ms, o.event_id) < ($3, $4)
+                 and (m.message_id is not null or i.inbound_id is not null)
+             order by o.due_at_ms desc, o.event_id desc limit $5",
+        );
+        let list = list.bind(bucket.0).bind(account.0).bind(due_at_ms);
+        let list = list.bind(&event).bind(i64::from(limit));
+        Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            let rows: Vec<CallbackRow> = tx.fetch_all(list).await?;
+            let mut callbacks = Vec::with_capacity(rows.len());
+            for row in rows {
+                callbacks.extend(row.callback(&mut tx).await?);
+            }
+            Ok(callbacks)
+        })
+        .await
     }
 
     /// Replays the dead callbacks to an origin, or to one message, as if none had been tried.

@@ -1,9 +1,12 @@
 //! Events in the outbox, and their rows.
 
+use crate::inbound::row;
 use crate::rows::{environment, holder, id_bytes, message_id, named, number, recipient};
 use database::{Result, Tx, bulk, by_whole_keys, query, value};
+use domain::inbound::InboundMessage;
 use domain::{
     AccountId, Bucket, DeliveryStatus, Environment, EventId, MessageId, NodeId, Recipient,
+    callback_url,
 };
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,10 +16,44 @@ domain::named_enum! {
     pub enum EventKind {
         /// The final status of one recipient of a message.
         DeliveryStatus = "delivery_status",
+        /// An inbound message.
+        Inbound = "inbound",
     }
 }
 
-/// The final status of one recipient, for delivery to its customer.
+/// The content of a callback.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum CallbackEvent {
+    /// The final status of one recipient.
+    Delivery {
+        /// The status.
+        status: DeliveryStatus,
+        /// The caller's own reference.
+        customer_reference: Option<Arc<str>>,
+    },
+    /// An inbound message.
+    Inbound(Arc<InboundMessage>),
+}
+
+impl CallbackEvent {
+    /// Returns the kind.
+    pub fn kind(&self) -> EventKind {
+        match self {
+            Self::Delivery { .. } => EventKind::DeliveryStatus,
+            Self::Inbound(_) => EventKind::Inbound,
+        }
+    }
+
+    /// Returns the status as the customer sees it, if the event is one.
+    pub fn status(&self) -> Option<&'static str> {
+        match self {
+            Self::Delivery { status, .. } => Some(status.outside()),
+            Self::Inbound(_) => None,
+        }
+    }
+}
+
+/// An event, for delivery to its customer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Callback {
     /// The bucket of the account's rows.
@@ -29,21 +66,48 @@ pub struct Callback {
     pub origin: String,
     /// Due time, Unix milliseconds.
     pub due_at_ms: i64,
-    /// The message.
+    /// The message, or the inbound message.
     pub message: MessageId,
-    /// The recipient.
+    /// The recipient, or the number of an inbound message.
     pub recipient: Recipient,
-    /// The final status.
-    pub status: DeliveryStatus,
+    /// The content.
+    pub event: CallbackEvent,
     /// Attempts made.
     pub attempts: i64,
     /// The URL.
     pub url: Arc<str>,
-    /// The caller's own reference.
-    pub customer_reference: Option<Arc<str>>,
 }
 
 impl Callback {
+    /// Returns the first callback of an inbound message of an account.
+    pub fn of_inbound(
+        (bucket, account): (Bucket, AccountId),
+        message: &InboundMessage,
+        url: &str,
+        now_ms: i64,
+    ) -> Self {
+        Self {
+            bucket,
+            account,
+            environment: Environment::Live,
+            origin: callback_url::origin(url),
+            due_at_ms: now_ms,
+            message: message.id,
+            recipient: message.recipient(),
+            event: CallbackEvent::Inbound(Arc::new(message.clone())),
+            attempts: 0,
+            url: url.into(),
+        }
+    }
+
+    /// Returns the stored form of its content, which the rows of its message complete.
+    fn payload(&self) -> &str {
+        match &self.event {
+            CallbackEvent::Delivery { status, .. } => status.as_str(),
+            CallbackEvent::Inbound(_) => &self.url,
+        }
+    }
+
     /// Returns the event id, which all attempts share.
     pub fn event_id(&self) -> EventId {
         EventId::of_delivery(self.message, self.recipient)
@@ -169,10 +233,10 @@ pub(super) async fn insert_as(
                 value(&callback.origin),
                 value(callback.due_at_ms),
                 value(callback.event_id().as_bytes().to_vec()),
-                value(EventKind::DeliveryStatus.as_str()),
+                value(callback.event.kind().as_str()),
                 value(id_bytes(&callback.message)),
                 value(number(callback.recipient)),
-                value(callback.status.as_str()),
+                value(callback.payload()),
                 value(callback.attempts),
                 value(node),
                 value(until_ms),
@@ -293,20 +357,40 @@ database::from_row!(CallbackRow {
 });
 
 impl CallbackRow {
-    pub(super) fn callback(self) -> Result<Callback> {
-        let EventKind::DeliveryStatus = named(EventKind::from_name, &self.kind)?;
-        Ok(Callback {
+    /// Returns the due time and the event id, which complete the key of an origin.
+    pub(super) fn key(&self) -> Result<(i64, EventId)> {
+        let message = message_id(&self.subject)?;
+        let event = EventId::of_delivery(message, recipient(self.recipient));
+        Ok((self.due_at_ms, event))
+    }
+
+    /// Returns the callback, or `None` if retention has removed its inbound message.
+    pub(super) async fn callback(self, tx: &mut Tx) -> Result<Option<Callback>> {
+        let message = message_id(&self.subject)?;
+        let (event, url) = match named(EventKind::from_name, &self.kind)? {
+            EventKind::DeliveryStatus => {
+                let event = CallbackEvent::Delivery {
+                    status: named(DeliveryStatus::from_name, &self.payload)?,
+                    customer_reference: self.customer_reference.map(Into::into),
+                };
+                (event, self.callback_url.unwrap_or_default())
+            }
+            EventKind::Inbound => match row::find(tx, message).await? {
+                Some(inbound) => (CallbackEvent::Inbound(Arc::new(inbound)), self.payload),
+                None => return Ok(None),
+            },
+        };
+        Ok(Some(Callback {
             bucket: Bucket(self.bucket.into()),
             account: AccountId(self.account_id),
             environment: environment(self.sandbox),
             origin: self.destination,
             due_at_ms: self.due_at_ms,
-            message: message_id(&self.subject)?,
+            message,
             recipient: recipient(self.recipient),
-            status: named(DeliveryStatus::from_name, &self.payload)?,
+            event,
             attempts: self.attempts,
-            url: self.callback_url.unwrap_or_default().into(),
-            customer_reference: self.customer_reference.map(Into::into),
-        })
+            url: url.into(),
+        }))
     }
 }

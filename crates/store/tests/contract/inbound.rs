@@ -1,10 +1,11 @@
 //! Inbound messages: their pages, their repetitions, their routes and the messages.
 
-use domain::inbound::InboundRoute;
+use domain::inbound::{InboundMessage, InboundRoute};
 use domain::search::InboundFilter;
-use domain::{AccountId, MessageId, NodeId};
+use domain::{AccountId, Environment, MessageId, NodeId};
 use store::{
-    AddedRoute, ArrivedPage, InboundMessage, KeptPages, PageGroup, RemovedRoute, RouteOwner,
+    AddedRoute, ArrivedPage, AttemptOutcome, Callback, Finished, KeptPages, PageGroup,
+    RemovedRoute, RouteOwner,
 };
 use storekit::{Kit, NOW, by, fresh, message_id, twins};
 
@@ -15,6 +16,7 @@ twins!(
     the_pages_of_a_message_go_when_it_is_kept,
     a_list_has_the_messages_of_its_filter_newest_first,
     old_messages_go_after_their_texts,
+    a_callback_has_the_text_that_retention_has_left,
     a_number_belongs_to_one_account_for_each_keyword,
     an_account_changes_only_routes_of_its_own_numbers,
 );
@@ -190,11 +192,16 @@ async fn the_pages_of_a_message_go_when_it_is_kept(kit: &Kit) {
     keep(kit, vec![one.clone()]).await;
     let kept = message(Some(account), NOW);
     let inbound = kit.store.inbound_messages();
-    assert!(inbound.keep(kept.clone(), vec![one.id]).await.unwrap());
+    assert!(
+        inbound
+            .keep(kept.clone(), vec![one.id], None)
+            .await
+            .unwrap()
+    );
     assert_eq!(ready(kit, NOW).await, []);
     let again = message(Some(account), NOW + 1);
     assert!(
-        !inbound.keep(again, vec![one.id]).await.unwrap(),
+        !inbound.keep(again, vec![one.id], None).await.unwrap(),
         "another node has it"
     );
     let all = InboundFilter::default();
@@ -210,7 +217,10 @@ async fn the_pages_of_a_message_go_when_it_is_kept(kit: &Kit) {
 async fn add(kit: &Kit, message: InboundMessage) {
     let one = page("1005", (fresh(), 1, 1), &message.id.to_string());
     keep(kit, vec![one.clone()]).await;
-    let kept = kit.store.inbound_messages().keep(message, vec![one.id]);
+    let kept = kit
+        .store
+        .inbound_messages()
+        .keep(message, vec![one.id], None);
     assert!(kept.await.unwrap());
 }
 
@@ -287,6 +297,62 @@ async fn old_messages_go_after_their_texts(kit: &Kit) {
     assert_eq!(listed().await, [new.clone(), without_text]);
     assert!(!inbound.remove_old(NOW + 1, false).await.unwrap());
     assert_eq!(listed().await, [new]);
+}
+
+async fn a_callback_has_the_text_that_retention_has_left(kit: &Kit) {
+    const URL: &str = "https://shop.example.ng/in?key=1";
+    let account = kit.account(0).await;
+    let (bucket, inbound) = (kit.store.bucket_of(account), kit.store.inbound_messages());
+    let message = message(Some(account), NOW);
+    let callback = Callback::of_inbound((bucket, account), &message, URL, NOW);
+    let one = page("1007", (fresh(), 1, 1), "one");
+    keep(kit, vec![one.clone()]).await;
+    let kept = async |pages| {
+        let kept = inbound.keep(message.clone(), pages, Some(callback.clone()));
+        kept.await.unwrap()
+    };
+    assert!(kept(vec![one.id]).await);
+    assert!(!kept(vec![one.id]).await, "it has its callback already");
+    let claim = async |now_ms| {
+        let of = (bucket, account, Environment::Live, callback.origin.clone());
+        let claimed = kit.store.outbox().claim(of, now_ms, 9, NODE, now_ms + 1);
+        claimed.await.unwrap()
+    };
+    assert_eq!(claim(NOW).await, std::slice::from_ref(&callback));
+    let ended = AttemptOutcome::new(callback.clone(), Finished::Dead);
+    kit.store.outbox().finish(NODE, vec![ended]).await.unwrap();
+    assert_eq!(claim(NOW).await, []);
+    let dead = async || {
+        let listed = kit.store.dead_callbacks().list(account, None, 9);
+        listed.await.unwrap()
+    };
+    let died = Callback {
+        attempts: 1,
+        ..callback.clone()
+    };
+    assert_eq!(dead().await, [died]);
+    inbound.remove_old(NOW + 1, true).await.unwrap();
+    let origins = kit.store.dead_callbacks().origins(None, 1_000);
+    let mut origins = origins.await.unwrap();
+    origins.retain(|origin| origin.account == account);
+    let replayed = kit.store.dead_callbacks();
+    let replayed = replayed.replay(&origins[0], Some(message.id), by(NOW + 1));
+    assert_eq!(replayed.await.unwrap(), 1);
+    let without_text = InboundMessage {
+        body: None,
+        ..message.clone()
+    };
+    let again = Callback::of_inbound((bucket, account), &without_text, URL, NOW + 1);
+    assert_eq!(claim(NOW + 1).await, std::slice::from_ref(&again));
+    let waits = AttemptOutcome::new(again, Finished::Untouched);
+    kit.store.outbox().finish(NODE, vec![waits]).await.unwrap();
+    inbound.remove_old(NOW + 1, false).await.unwrap();
+    assert_eq!(claim(NOW + 1).await, [], "its message is gone");
+    let rows = format!(
+        "select count(*) from outbox where account_id = {}",
+        account.0
+    );
+    assert_eq!(kit.numbers(&rows).await, [0]);
 }
 
 fn route(account: AccountId, number: &str, keyword: &str) -> InboundRoute {

@@ -3,7 +3,8 @@
 use domain::{AccountId, DeliveryStatus, Environment, NodeId, Recipient};
 use std::collections::{HashMap, HashSet};
 use store::{
-    AttemptOutcome, Attempted, Callback, CallbackRoom, CarrierReport, Finished, OriginKey, Receipt,
+    AttemptOutcome, Attempted, Callback, CallbackEvent, CallbackRoom, CarrierReport, Finished,
+    OriginKey, Receipt,
 };
 use storekit::{Kit, NODE, NOW, Sending, by, delivered, report, sending, twins, undelivered};
 
@@ -117,10 +118,12 @@ async fn an_outcome_makes_one_callback_where_there_is_an_address(kit: &Kit) {
         due_at_ms: NOW,
         message: message.id,
         recipient: to,
-        status: DeliveryStatus::Undelivered,
+        event: CallbackEvent::Delivery {
+            status: DeliveryStatus::Undelivered,
+            customer_reference: Some("order-1".into()),
+        },
         attempts: 0,
         url: URL.into(),
-        customer_reference: Some("order-1".into()),
     };
     assert_eq!(settled.callbacks, [wanted]);
     assert!(!settled.more_callbacks);

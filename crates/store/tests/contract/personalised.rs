@@ -3,7 +3,7 @@
 use domain::{Recipient, RecipientText, RecipientTexts};
 use std::collections::HashMap;
 use std::sync::Arc;
-use store::{Body, CallbackRoom, CarrierReport, NewMessage, OriginKey};
+use store::{Body, CallbackEvent, CallbackRoom, CarrierReport, NewMessage, OriginKey};
 use storekit::{Kit, Sending, delivered, report, sending, twins};
 
 twins!(
@@ -115,7 +115,13 @@ async fn a_callback_has_the_reference_of_its_recipient(kit: &Kit) {
         } else {
             "order-1"
         };
-        assert_eq!(callback.customer_reference.as_deref(), Some(expected));
+        let CallbackEvent::Delivery {
+            customer_reference, ..
+        } = callback.event
+        else {
+            panic!("{callback:?}");
+        };
+        assert_eq!(customer_reference.as_deref(), Some(expected));
     }
 }
 

@@ -303,8 +303,9 @@ const PAGES: [&str; 11] = [
     "select account_id, sandbox, destination, count(*), min(due_at_ms) from outbox",
     "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject, o.recipient, o.payload, \
      o.attempts, m.callback_url, coalesce(r.customer_reference, m.customer_reference) as customer_reference \
-     from outbox o join messages m on m.bucket = o.bucket and m.message_id = o.subject left join recipient_references r on \
-     r.bucket = o.bucket and r.message_id = o.subject and r.recipient = o.recipient where o.bucket = $1 and o.state = 'dead'",
+     from outbox o left join messages m on m.bucket = o.bucket and m.message_id = o.subject left join inbound_messages i on \
+     i.inbound_id = o.subject left join recipient_references r on r.bucket = o.bucket and r.message_id = o.subject and \
+     r.recipient = o.recipient where o.bucket = $1 and o.state = 'dead'",
 ];
 
 /// A page costs its rows, at any place of the list: the index has the order of the list.

@@ -7,8 +7,8 @@ use crate::http::respond::envelope::Envelope;
 use crate::http::respond::error::Failure;
 use axum::response::Response;
 use domain::Environment;
-use domain::inbound::InboundRoute;
-use engine::{InboundMessage, ListPage};
+use domain::inbound::{InboundMessage, InboundRoute};
+use engine::ListPage;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -110,6 +110,9 @@ pub(crate) struct RouteItem {
     /// The first words of the texts in lower case, or null for all texts without another route.
     #[schema(required = true)]
     keyword: Option<String>,
+    /// The URL that gets the messages, or null.
+    #[schema(required = true)]
+    url: Option<String>,
     /// The time of creation.
     created_at: LagosTime,
 }
@@ -120,6 +123,7 @@ impl RouteItem {
             route_id: route.id,
             number: route.number,
             keyword: Some(route.keyword).filter(|keyword| !keyword.is_empty()),
+            url: route.url,
             created_at: LagosTime {
                 at_ms: route.created_at_ms,
             },

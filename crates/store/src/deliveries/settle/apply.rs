@@ -9,7 +9,7 @@ use crate::batches::batch_rows;
 use crate::deliveries::pending::PendingSettlement;
 use crate::deliveries::raw_receipts;
 use crate::messages::recipient_texts;
-use crate::outbox::{self, Callback};
+use crate::outbox::{self, Callback, CallbackEvent};
 use crate::rows::{id_bytes, number};
 use database::{Result, Tx, bulk, value};
 use domain::{DeliveryStatus, Gateway, Leg, MessageId, Recipient};
@@ -204,13 +204,15 @@ pub(super) async fn call_back(
                 due_at_ms: context.now_ms,
                 message: message.message,
                 recipient: outcome.case.recipient,
-                status: outcome.case.delivery.status,
+                event: CallbackEvent::Delivery {
+                    status: outcome.case.delivery.status,
+                    customer_reference: own_references
+                        .get(&(outcome.case.message, outcome.case.recipient))
+                        .map(|own| own.as_str().into())
+                        .or_else(|| message.customer_reference.clone()),
+                },
                 attempts: 0,
                 url,
-                customer_reference: own_references
-                    .get(&(outcome.case.message, outcome.case.recipient))
-                    .map(|own| own.as_str().into())
-                    .or_else(|| message.customer_reference.clone()),
             })
         })
         .collect();

@@ -80,7 +80,7 @@ pub(super) async fn dead(visitor: Visitor) -> Answered {
         vec![
             Cell::Code(message.clone()),
             Cell::Code(one.recipient.to_string()),
-            Cell::text(one.status.outside()),
+            Cell::text(one.event.status().unwrap_or("inbound")),
             Cell::text(&*one.url),
             Cell::text(one.attempts.to_string()),
             Cell::Changes(may_change.then_some(replay).into_iter().collect()),

@@ -7,9 +7,9 @@ use super::queries::list;
 use crate::http::api::inbound::{self, InboundItem, RouteItem};
 use crate::http::api::list::List;
 use crate::http::docs::installation::Installation;
-use domain::inbound::InboundRoute;
+use domain::inbound::{InboundMessage, InboundRoute};
 use domain::{AccountId, Environment, MessageId};
-use engine::{InboundMessage, ListPage};
+use engine::ListPage;
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, ParameterIn, Paths};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::openapi::{RefOr, Response};
@@ -109,7 +109,7 @@ fn route(environment: Environment) -> Response {
         number: "32811".to_owned(),
         keyword: "vote".to_owned(),
         account: AccountId(1),
-        url: None,
+        url: Some("https://shop.example.ng/inbound".to_owned()),
         is_given: true,
         created_at_ms: TEN_O_CLOCK_MS,
     };
