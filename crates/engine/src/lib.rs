@@ -10,7 +10,8 @@
 //!
 //! Beside the stages, `changes` completes pauses and cancels, `cluster` shares work with other nodes,
 //! `background` runs periodic tasks, `queries` finds messages and recipients, `operators` implements
-//! the commands, and `sessions` the sign-in to the console. `context` holds the store, the clock and
+//! the commands, and `sessions` the sign-in to the console. `mail` sends a
+//! mail. `context` holds the store, the clock and
 //! the other values that the stages share. `engine` starts all modules.
 //!
 //! This crate knows neither the HTTP API nor SQL. Time, randomness and connections come from the
@@ -26,6 +27,7 @@ mod context;
 mod dispatch;
 mod engine;
 mod error;
+mod mail;
 mod notify;
 pub mod operators;
 mod queries;
@@ -53,6 +55,7 @@ pub use engine::{
 };
 pub use engine::{changes as message_changes, otp, sender_ids};
 pub use error::{Error, StartError};
+pub use mail::{Mail, MailError, MailSettings, MailTls};
 pub use queries::{
     Event, EventKind, ListPage, Message, PauseChange, RecipientState, Timeline, Usage,
     UsageOverview, WalletEntry,

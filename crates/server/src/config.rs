@@ -17,6 +17,7 @@ mod http;
 mod inbound;
 mod limits;
 pub(crate) mod log;
+mod mail;
 mod public_url;
 pub mod restart;
 mod retention;
@@ -80,6 +81,8 @@ pub struct Config {
     pub velocity: domain::velocity::VelocityLimits,
     /// The web console.
     pub console: Console,
+    /// The SMTP server by which one-time links go to their users, if there is one.
+    pub mail: Option<engine::MailSettings>,
     /// The form and level of the log.
     pub log: Log,
     /// The SMSC accounts.
@@ -240,17 +243,20 @@ impl Config {
             ..retention
         };
         let velocity = velocity::read(root.section("velocity"));
+        let http = Http::read(root.section("http"));
+        let mail = mail::read(root.section("mail"), http.public_url.as_ref());
         let config = Self {
             file: None,
             data_dir: root.require("data_dir").unwrap_or_default(),
             database,
-            http: Http::read(root.section("http")),
+            http,
             limits: LimitsSection::read(root.section("limits"), sandbox),
             callbacks,
             retention,
             inbound: inbound::read(root.section("inbound")),
             velocity,
             console: console::read(root.section("console")),
+            mail,
             log: Log::read(root.section("log")),
             code_words,
             prohibited,

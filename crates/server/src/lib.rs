@@ -6,4 +6,5 @@ pub mod config;
 mod explanation;
 mod format;
 pub mod http;
+mod link_mail;
 mod logs;

@@ -11,11 +11,13 @@ mod need;
 mod postgres;
 mod root;
 mod schema;
+mod smtp;
 
 pub use json::indented;
 pub use need::{Need, is_left_out};
 pub use postgres::postgres_url;
 pub use schema::{Schema, sql};
+pub use smtp::{ReceivedMail, SmtpServer};
 
 /// Leaves the test out if one of its programs is missing, and prints the reason.
 #[macro_export]

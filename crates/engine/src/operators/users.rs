@@ -24,6 +24,8 @@ const MAX_MEMBERS: u32 = 100;
 pub struct LinkText {
     /// The secret, the last part of the link's address.
     pub secret: Secret,
+    /// The e-mail address of its user, empty for a set-up link.
+    pub email: String,
     /// The purpose.
     pub purpose: LinkPurpose,
     /// Time of the end, Unix milliseconds.
@@ -50,12 +52,12 @@ impl Users {
             name: checked("the name", name)?,
             ..self.new_user(email)?
         };
-        let (id, by) = (user.id, self.actor.now());
+        let (id, address, by) = (user.id, user.email.clone(), self.actor.now());
         let created = self.store.users().create(user, of, role, by).await?;
         if !created {
             return Err(OperationError::UserExists(email.to_owned()));
         }
-        Ok((id, self.reset_link(id).await?))
+        Ok((id, self.reset_link(id, address).await?))
     }
 
     /// Returns a page of all users, newest first.
@@ -94,7 +96,8 @@ impl Users {
     ) -> Result<(UserId, LinkText)> {
         self.check_role(of, role).await?;
         let user = self.new_user(email)?;
-        let (mut link, text) = self.link(LinkPurpose::Invitation, None);
+        let address = user.email.clone();
+        let (mut link, text) = self.link(LinkPurpose::Invitation, None, address);
         (link.account, link.role) = (of, Some(role));
         let (links, by) = (self.store.one_time_links(), self.actor.now());
         match links.invite(user, link, MAX_MEMBERS.into(), by).await? {
@@ -125,7 +128,7 @@ impl Users {
     /// Creates a link that lets a user choose a new password. The old one stays until it is used.
     pub async fn reset(self, email: &str) -> Result<(UserId, LinkText)> {
         let user = self.find(email).await?;
-        Ok((user.id, self.reset_link(user.id).await?))
+        Ok((user.id, self.reset_link(user.id, user.email).await?))
     }
 
     /// Shuts a user out, or lets the user in again. All sessions end.
@@ -151,7 +154,7 @@ impl Users {
         if self.store.members().has_operator().await? {
             return Ok(None);
         }
-        let (link, text) = self.link(LinkPurpose::SetUp, None);
+        let (link, text) = self.link(LinkPurpose::SetUp, None, String::new());
         let (links, by) = (self.store.one_time_links(), self.actor.now());
         links.add(link, by).await?;
         Ok(Some(text))
@@ -176,7 +179,7 @@ impl Users {
             self.store.users().create(user, of, role, by).await?;
             id
         };
-        let (mut link, text) = self.link(LinkPurpose::Demo, Some(user));
+        let (mut link, text) = self.link(LinkPurpose::Demo, Some(user), email.to_owned());
         link.account = of;
         let (links, by) = (self.store.one_time_links(), self.actor.now());
         links.add(link, by).await?;
@@ -215,8 +218,8 @@ impl Users {
         }
     }
 
-    async fn reset_link(&self, user: UserId) -> Result<LinkText> {
-        let (link, text) = self.link(LinkPurpose::Reset, Some(user));
+    async fn reset_link(&self, user: UserId, email: String) -> Result<LinkText> {
+        let (link, text) = self.link(LinkPurpose::Reset, Some(user), email);
         let (links, by) = (self.store.one_time_links(), self.actor.now());
         links.add(link, by).await?;
         Ok(text)
@@ -234,7 +237,7 @@ impl Users {
         })
     }
 
-    fn link(&self, purpose: LinkPurpose, user: Option<UserId>) -> (Link, LinkText) {
+    fn link(&self, purpose: LinkPurpose, user: Option<UserId>, email: String) -> (Link, LinkText) {
         let secret = Secret::make(&Random::system().bytes());
         let now_ms = self.actor.clock().now_ms();
         let expires_at_ms = now_ms.saturating_add(purpose.lifetime_ms());
@@ -250,6 +253,7 @@ impl Users {
         };
         let text = LinkText {
             secret,
+            email,
             purpose,
             expires_at_ms,
         };

@@ -17,7 +17,7 @@ fn pages(config: &Config, state: &http::State) -> Option<http::Console> {
     let is_https = public.map_or(config.http.tls.is_some(), PublicUrl::is_https);
     let origin = public.map(|public| public.origin().to_owned());
     let is_enabled = config.console.enabled;
-    is_enabled.then(|| http::Console::new(state, origin, is_https))
+    is_enabled.then(|| http::Console::new(state, origin, config.mail.clone(), is_https))
 }
 
 /// Logs a one-time link that makes the first operator, if there is none. The link is good once and

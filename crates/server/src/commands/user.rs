@@ -5,6 +5,7 @@ use super::arguments::account_id;
 use super::context::Context;
 use super::list::{PageArgs, Row};
 use crate::format::lagos_time;
+use crate::link_mail::{Delivery, deliver};
 use clap::{Args, Subcommand};
 use domain::AccountId;
 use domain::user::link::LinkPurpose;
@@ -16,7 +17,7 @@ use serde_json::json;
 
 #[derive(Subcommand)]
 pub(super) enum User {
-    /// Create a user, and print a one-time link to choose a password; it is shown this once
+    /// Create a user, and mail or print a one-time link to choose a password
     #[command(
         after_help = "Examples: ogene user create --email ada@example.ng --name Ada --operator\n          \
         ogene user create --email uche@example.ng --name Uche --account 1882399170363392 --role owner"
@@ -29,6 +30,8 @@ pub(super) enum User {
         name: String,
         #[command(flatten)]
         place: PlaceArgs,
+        #[command(flatten)]
+        link: LinkArgs,
     },
     /// List users, newest first
     #[command(after_help = "Example: ogene user list")]
@@ -42,7 +45,7 @@ pub(super) enum User {
         #[command(flatten)]
         email: EmailArgs,
     },
-    /// Invite a user, known or not, and print a one-time link that is good for 7 days
+    /// Invite a user, known or not, and mail or print a one-time link that is good for 7 days
     #[command(
         after_help = "Example: ogene user invite --email uche@example.ng --account 1882399170363392 --role viewer"
     )]
@@ -51,6 +54,8 @@ pub(super) enum User {
         email: EmailArgs,
         #[command(flatten)]
         place: PlaceArgs,
+        #[command(flatten)]
+        link: LinkArgs,
     },
     /// Give a user another role in an account; the user signs in again
     #[command(
@@ -77,11 +82,13 @@ pub(super) enum User {
         #[arg(long, conflicts_with = "account")]
         operator: bool,
     },
-    /// Print a one-time link to choose a new password; it is good for 30 minutes
+    /// Mail or print a one-time link to choose a new password; it is good for 30 minutes
     #[command(after_help = "Example: ogene user reset --email ada@example.ng")]
     Reset {
         #[command(flatten)]
         email: EmailArgs,
+        #[command(flatten)]
+        link: LinkArgs,
     },
     /// Remove the second factor of a user who lost it; check who asks for it first
     #[command(
@@ -112,6 +119,14 @@ pub(super) struct EmailArgs {
     /// The user's e-mail address; case does not count
     #[arg(long)]
     email: String,
+}
+
+/// The way of a link to its user.
+#[derive(Args)]
+pub(super) struct LinkArgs {
+    /// Print the link, even if `mail.server` is set
+    #[arg(long)]
+    print: bool,
 }
 
 /// The account and role of a user, or the role of an operator.
@@ -150,10 +165,15 @@ impl User {
         };
         let users = operations.users();
         match self {
-            Self::Create { email, name, place } => {
+            Self::Create {
+                email,
+                name,
+                place,
+                link: way,
+            } => {
                 let (account, role) = place.place();
                 let (id, link) = users.create(&email.email, &name, account, role).await?;
-                linked(context, id, &link)
+                linked(context, id, &link, &way).await
             }
             Self::List { page } => {
                 let read = async |request| operations.users().list(&request).await;
@@ -163,10 +183,14 @@ impl User {
                 let (user, memberships) = users.show(&email.email).await?;
                 shown(&user, &memberships)
             }
-            Self::Invite { email, place } => {
+            Self::Invite {
+                email,
+                place,
+                link: way,
+            } => {
                 let (account, role) = place.place();
                 let (id, link) = users.invite(&email.email, account, role).await?;
-                linked(context, id, &link)
+                linked(context, id, &link, &way).await
             }
             Self::SetRole { email, place } => {
                 let (user, _) = users.show(&email.email).await?;
@@ -177,9 +201,9 @@ impl User {
                 Answer::new(format!("{} is {word} now.", user.email), &json)
             }
             Self::Remove { email, account, .. } => remove(&operations, &email.email, account).await,
-            Self::Reset { email } => {
+            Self::Reset { email, link: way } => {
                 let (id, link) = users.reset(&email.email).await?;
-                linked(context, id, &link)
+                linked(context, id, &link, &way).await
             }
             Self::RemoveSecondFactor { email } => {
                 let id = users.remove_second_factor(&email.email).await?;
@@ -217,8 +241,14 @@ async fn set_status(
     )
 }
 
-/// Returns the answer with a one-time link. The address begins as the configuration says.
-fn linked(context: &Context, id: UserId, link: &LinkText) -> Result<Answer, Failure> {
+/// Sends a one-time link by mail, or returns it in the answer. Its address begins as the
+/// configuration says.
+async fn linked(
+    context: &Context,
+    id: UserId,
+    link: &LinkText,
+    way: &LinkArgs,
+) -> Result<Answer, Failure> {
     let config = context.config()?;
     let address = config.link(&link.secret, config.http.listen);
     let ends = lagos_time(link.expires_at_ms);
@@ -226,13 +256,29 @@ fn linked(context: &Context, id: UserId, link: &LinkText) -> Result<Answer, Fail
         LinkPurpose::Invitation => "join",
         _ => "choose a password",
     };
-    let json = json!({
+    let mail = config.mail.as_ref().filter(|_| !way.print);
+    let delivery = deliver(mail, link, &address).await;
+    let is_mailed = matches!(delivery, Delivery::Mailed);
+    let mut json = json!({
         "id": id.to_string(),
-        "link": address,
+        "mailed": is_mailed,
         "expires_at": ends,
     });
+    if is_mailed {
+        let text = format!(
+            "A mail with a link to {purpose} is on its way to {}. It is good once, until {ends}.",
+            link.email
+        );
+        return Answer::new(text, &json);
+    }
+    json["link"] = json!(address);
+    let fault = delivery.fault();
+    if let Some(fault) = &fault {
+        json["mail_fault"] = json!(fault);
+    }
+    let begin = fault.map_or_else(String::new, |fault| format!("{fault}\n\n"));
     let text = format!(
-        "{address}\n\nGive this link to the user, to {purpose}. It is good once, until {ends}, and is not shown again."
+        "{begin}{address}\n\nGive this link to the user, to {purpose}. It is good once, until {ends}, and is not shown again."
     );
     Answer::new(text, &json)
 }

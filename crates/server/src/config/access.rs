@@ -38,8 +38,15 @@ fn carriers(table: &toml::Table) -> impl Iterator<Item = &toml::Table> {
         .filter_map(toml::Value::as_table)
 }
 
+fn mail(table: &toml::Table) -> Option<&toml::Table> {
+    table.get("mail").and_then(toml::Value::as_table)
+}
+
 fn holds_secret(table: &toml::Table) -> bool {
-    table.contains_key("database_url") || carriers(table).any(|one| one.contains_key("password"))
+    let has_password = |one: &toml::Table| one.contains_key("password");
+    table.contains_key("database_url")
+        || carriers(table).any(has_password)
+        || mail(table).is_some_and(has_password)
 }
 
 fn named_files(table: &toml::Table) -> Vec<PathBuf> {
@@ -48,6 +55,7 @@ fn named_files(table: &toml::Table) -> Vec<PathBuf> {
     let named = [
         table.get("database_url_file"),
         tls.and_then(|tls| tls.get("key")),
+        mail(table).and_then(|mail| mail.get("password_file")),
     ];
     let passwords = carriers(table).map(|one| one.get("password_file"));
     named

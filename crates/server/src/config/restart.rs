@@ -37,6 +37,7 @@ pub fn keep(config: &mut Config, running: &Config) -> Vec<&'static str> {
             enabled,
             sessions: _,
         },
+        mail,
         log,
         carriers: _,
         carrier_rules: _,
@@ -66,6 +67,7 @@ pub fn keep(config: &mut Config, running: &Config) -> Vec<&'static str> {
         kept.keep("retention", retention, &running.retention);
     }
     kept.keep("console.enabled", enabled, &running.console.enabled);
+    kept.keep("mail", mail, &running.mail);
     kept.keep("callbacks", callbacks, &running.callbacks);
     kept.keep("log", log, &running.log);
     kept.0

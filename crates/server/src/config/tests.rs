@@ -118,7 +118,13 @@ fn stated_lines() -> Vec<String> {
 #[test]
 fn the_examples_of_the_default_file_state_the_defaults() {
     let given = stated_lines();
-    let required = ["address", "system_id", "password", "carriers = "];
+    let required = [
+        "address",
+        "system_id",
+        "username",
+        "password",
+        "carriers = ",
+    ];
     let left_out: Vec<_> = given
         .iter()
         .filter(|line| line.starts_with('[') || required.iter().any(|key| line.starts_with(key)))
@@ -590,6 +596,60 @@ fn secrets_come_from_files_and_show_nowhere() {
         long.contains("carriers.mtn.password") && !long.contains("hush"),
         "{long}"
     );
+}
+
+#[test]
+fn mail_needs_a_sender_a_public_url_and_tls_for_a_password() {
+    let with = |public: &str, mail: &str| format!("[http]\n{public}\n[mail]\n{mail}\n");
+    let public = "public_url = \"https://sms.example.ng\"";
+    let server = "server = \"smtp.example.ng:587\"";
+    let from = "from = \"Ogene <sms@example.ng>\"";
+    let login = "username = \"ogene\"\npassword = \"hush-hsh\"";
+    for (public, mail, fault) in [
+        (
+            "",
+            format!("{server}\n{from}"),
+            "mail.server: needs `http.public_url`",
+        ),
+        (public, server.to_owned(), "mail.from: is missing"),
+        (
+            public,
+            format!("{server}\nfrom = \"Ogene\""),
+            "is not a sender",
+        ),
+        (
+            public,
+            format!("server = \"smtp\"\n{from}"),
+            "is not a host and port",
+        ),
+        (
+            public,
+            format!("{server}\n{from}\nusername = \"ogene\""),
+            "needs `password`",
+        ),
+        (
+            public,
+            format!("{server}\n{from}\npassword = \"hush-hsh\""),
+            "username: is missing",
+        ),
+        (
+            public,
+            format!("{server}\n{from}\n{login}\ntls = \"off\""),
+            "in plain text",
+        ),
+    ] {
+        let named = faults(&with(public, &mail));
+        assert!(named.contains(fault), "{fault}: {named}");
+        assert!(!named.contains("hush"), "{named}");
+    }
+    let local = format!("server = \"127.0.0.1:25\"\n{from}\n{login}\ntls = \"off\"");
+    for mail in [format!("{server}\n{from}\n{login}"), local] {
+        let config = read(&with(public, &mail)).expect("no fault");
+        let login = config.mail.as_ref().and_then(|mail| mail.login.clone());
+        assert_eq!(login, Some(("ogene".to_owned(), "hush-hsh".to_owned())));
+        assert!(!format!("{config:?}").contains("hush"));
+    }
+    assert_eq!(read("").expect("no fault").mail, None);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod first_steps;
 mod forms;
 mod hostile;
 mod links;
+mod mail;
 mod messages;
 mod overview;
 mod requests;

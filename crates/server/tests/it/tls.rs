@@ -222,12 +222,14 @@ async fn until_shown(secured: &Secured, certificate: &CertificateDer<'static>) {
     .await;
 }
 
-/// Starts a TLS proxy before the simulator of a carrier, with a certificate as `openssl req -x509`
-/// makes it. Returns the certificate as PEM, and the address.
-async fn tls_before(smsc: SocketAddr) -> (String, SocketAddr) {
+/// Starts a TLS proxy before a server. Its certificate is one of an authority, as `openssl req -x509`
+/// makes it, or of a server. Returns the certificate as PEM, and the address.
+pub(crate) async fn tls_before(server: SocketAddr, is_authority: bool) -> (String, SocketAddr) {
     let key = KeyPair::generate().expect("a key");
     let mut params = CertificateParams::new(["localhost".to_owned()]).expect("parameters");
-    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    if is_authority {
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    }
     let certificate = params.self_signed(&key).expect("a certificate");
     let private = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
     let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -245,7 +247,7 @@ async fn tls_before(smsc: SocketAddr) -> (String, SocketAddr) {
             let acceptor = acceptor.clone();
             tokio::spawn(async move {
                 let mut theirs = acceptor.accept(stream).await?;
-                let mut ours = TcpStream::connect(smsc).await?;
+                let mut ours = TcpStream::connect(server).await?;
                 tokio::io::copy_bidirectional(&mut theirs, &mut ours).await
             });
         }
@@ -257,7 +259,7 @@ async fn tls_before(smsc: SocketAddr) -> (String, SocketAddr) {
 async fn a_carriers_self_signed_certificate_in_tls_ca_is_trusted() {
     let mut ogene = Setup::new().start().await;
     ogene.bound("mtn", 2).await;
-    let (certificate, address) = tls_before(ogene.smsc().address()).await;
+    let (certificate, address) = tls_before(ogene.smsc().address(), true).await;
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("carrier.pem");
     std::fs::write(&file, certificate).expect("written");

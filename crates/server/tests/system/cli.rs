@@ -13,6 +13,7 @@ mod files;
 mod keeping;
 mod listing;
 mod logging;
+mod mail;
 mod messages;
 mod moving;
 mod opening;

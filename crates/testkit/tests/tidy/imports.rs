@@ -7,8 +7,9 @@ use std::fs;
 use std::path::Path;
 
 /// The parts of the engine. A file imports its own part and earlier ones.
-const ENGINE_PARTS: [&str; 17] = [
+const ENGINE_PARTS: [&str; 18] = [
     "error",
+    "mail",
     "settings",
     "context",
     "changes",

@@ -4,7 +4,7 @@ use super::traffic::Samples;
 use super::verifying::Verifying;
 use crate::http::context::{Settings, State};
 use arc_swap::ArcSwap;
-use engine::Engine;
+use engine::{Engine, MailSettings};
 use std::sync::Arc;
 
 /// The state that the pages share.
@@ -21,13 +21,20 @@ pub struct Console {
     pub settings: Arc<ArcSwap<Settings>>,
     /// The origin at which browsers reach the service, if the configuration names it.
     pub public_origin: Option<String>,
+    /// The SMTP server for one-time links. Then the origin is named as well.
+    pub mail: Option<MailSettings>,
     /// `true` if browsers use TLS. Cookies are then sent over TLS alone.
     pub is_https: bool,
 }
 
 impl Console {
     /// Returns the state of a console behind the routes of the API.
-    pub fn new(state: &State, public_origin: Option<String>, is_https: bool) -> Self {
+    pub fn new(
+        state: &State,
+        public_origin: Option<String>,
+        mail: Option<MailSettings>,
+        is_https: bool,
+    ) -> Self {
         Self {
             engine: state.engine.clone(),
             metrics: Arc::clone(&state.metrics),
@@ -35,6 +42,7 @@ impl Console {
             verifying: Verifying::default(),
             settings: Arc::clone(&state.settings),
             public_origin,
+            mail,
             is_https,
         }
     }

@@ -6,6 +6,7 @@ use super::failure::Failure;
 use super::form::Form;
 use super::traffic::Samples;
 use super::verifying::Verifying;
+use crate::link_mail::{Delivery, deliver};
 use axum::http::StatusCode;
 use axum::response::Response;
 use console::parts::Tone;
@@ -13,7 +14,7 @@ use console::{Notice, Section, Shell};
 use domain::user::role::Permission;
 use domain::user::secret::Secret;
 use domain::{AccountId, Environment};
-use engine::operators::Operations;
+use engine::operators::{LinkText, Operations};
 use engine::{Engine, Sessions, Visit};
 use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::ops::Deref;
@@ -70,6 +71,14 @@ impl Visitor {
     /// Returns the operations of this user. The audit names the user.
     pub(crate) fn operations(&self) -> Operations {
         self.sessions().operations(&self.visit)
+    }
+
+    /// Sends a one-time link to its user by mail, or returns it to be shown. The address of the link
+    /// comes second.
+    pub(crate) async fn deliver(&self, link: &LinkText) -> (Delivery, String) {
+        let address = format!("{}/links/{}", self.origin(), link.secret.text());
+        let mail = self.browser.console.mail.as_ref();
+        (deliver(mail, link, &address).await, address)
     }
 
     /// Returns the account whose pages the user sees. An operator has none.

@@ -6,6 +6,7 @@ use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::account as details;
 use super::account_parts::{account, path};
+use crate::link_mail::Delivery;
 use console::Notice;
 use console::figures::naira;
 use domain::user::role::Role;
@@ -91,7 +92,8 @@ pub(super) async fn set_limit(visitor: Visitor, fields: Form) -> Answered {
     visitor.after(changed, &path(id), "The daily limit was changed.")
 }
 
-/// `POST /operator/accounts/{id}/invite`. The link is shown once, on the page that answers.
+/// `POST /operator/accounts/{id}/invite`. A link that goes by no mail is shown once, on the
+/// page that answers.
 pub(super) async fn invite(visitor: Visitor, fields: Form) -> Answered {
     let (id, users) = (account(&visitor)?, visitor.operations().users());
     let role = Role::from_name(fields.get("role")).filter(|role| role.is_of_account());
@@ -103,11 +105,17 @@ pub(super) async fn invite(visitor: Visitor, fields: Form) -> Answered {
     visitor.operations().accounts().show(id).await?;
     match users.invite(email, Some(id), role).await {
         Ok((_, link)) => {
-            let address = format!("{}/links/{}", visitor.origin(), link.secret.text());
-            let notice = format!(
-                "Send this link to {}. It is good once, for 7 days, and it is shown once: {address}",
-                email.trim()
-            );
+            let email = &link.email;
+            let notice = match visitor.deliver(&link).await {
+                (Delivery::Mailed, _) => format!("{email} has a mail now."),
+                (delivery, address) => format!(
+                    "{}Send this link to {email}. It is good once, for 7 days, and it is shown \
+                     once: {address}",
+                    delivery
+                        .fault()
+                        .map_or_else(String::new, |fault| format!("{fault} ")),
+                ),
+            };
             let screen = details::screen(&visitor, Some(Notice::done(notice))).await?;
             Ok(visitor.answer(&screen))
         }

@@ -5,14 +5,15 @@ use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::lists::{confirm, dangerous};
+use crate::link_mail::Delivery;
 use axum::http::StatusCode;
 use axum::response::Response;
 use console::parts::{Badge, Choice, Empty, Field, Kind, Tone};
 use console::screens::{Invitation, Member, NewLink, Team};
-use console::{Section, role_name};
+use console::{Notice, Section, role_name};
 use domain::user::role::Role;
 use domain::user::{UserId, UserStatus};
-use engine::operators::{Invitation as Open, LinkText, Member as Known};
+use engine::operators::{Invitation as Open, Member as Known};
 
 /// Returns the path of the page for the account of the visitor, or for operators.
 const fn path(visitor: &Visitor) -> &'static str {
@@ -36,15 +37,24 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
     Ok(visitor.answer(&screen))
 }
 
-/// `POST /console/team/invite`. The link is shown once, on the page that answers.
+/// `POST /console/team/invite`. A link that goes by no mail is shown once, on the page that answers.
 pub(super) async fn invite(visitor: Visitor, fields: Form) -> Answered {
     let role = role(&visitor, fields.get("role"))?;
     let (users, email) = (visitor.operations().users(), fields.get("email"));
     let invited = users.invite(email, visitor.visit.account, role).await;
     match invited.map_err(Failure::from) {
         Ok((_, link)) => {
-            let link = shown_link(&visitor, email, &link);
-            let screen = screen(&visitor, Some(link), &Form::default(), None).await?;
+            let (delivery, address) = visitor.deliver(&link).await;
+            let is_mailed = matches!(delivery, Delivery::Mailed);
+            let mailed = is_mailed.then(|| Notice::done(format!("{} has a mail now.", link.email)));
+            let fault = delivery.fault().map(Notice::refused);
+            let shown = (!is_mailed).then_some(NewLink {
+                email: link.email,
+                address,
+                expires_at_ms: link.expires_at_ms,
+            });
+            let mut screen = screen(&visitor, shown, &Form::default(), None).await?;
+            screen.shell.notices.extend(mailed.or(fault));
             Ok(visitor.answer(&screen))
         }
         Err(failure) => {
@@ -106,14 +116,6 @@ fn role(visitor: &Visitor, name: &str) -> Result<Role, Failure> {
     let mut roles = roles(visitor).iter().copied();
     let found = roles.find(|role| role.as_str() == name);
     found.ok_or_else(|| Failure::Refused("Choose a role.".to_owned()))
-}
-
-fn shown_link(visitor: &Visitor, email: &str, link: &LinkText) -> NewLink {
-    NewLink {
-        email: email.trim().to_owned(),
-        address: format!("{}/links/{}", visitor.origin(), link.secret.text()),
-        expires_at_ms: link.expires_at_ms,
-    }
 }
 
 async fn screen(
