@@ -5,6 +5,7 @@ mod fields;
 pub mod fingerprint;
 mod otp;
 mod send;
+mod submit;
 mod texts;
 
 pub use classes::{Class, recipient_charge};
@@ -18,6 +19,7 @@ pub use otp::draft_otp;
 pub use personalised::{PersonalisedDraft, PersonalisedRecipient, draft_personalised};
 pub use quote::{NetworkCost, OTHER_NETWORK, Quote};
 pub use send::{Adjustments, Draft, draft};
+pub use submit::{SubmitFields, draft_submit};
 pub use texts::{RecipientText, RecipientTexts};
 
 #[cfg(test)]

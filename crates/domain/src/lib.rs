@@ -40,6 +40,8 @@ pub mod schedule;
 pub mod search;
 pub mod sender;
 pub mod sender_request;
+pub mod smpp_time;
+pub mod smpp_user;
 mod text;
 pub mod time;
 pub mod token;
@@ -62,7 +64,8 @@ pub use delivery::{
 pub use draft::{
     Adjustments, Class, Customer, Draft, Fingerprint, MAX_REFERENCE_CHARACTERS, NetworkCost,
     OTHER_NETWORK, PersonalisedDraft, PersonalisedRecipient, Quote, RecipientText, RecipientTexts,
-    SendFields, draft, draft_otp, draft_personalised, fingerprint, recipient_charge,
+    SendFields, SubmitFields, draft, draft_otp, draft_personalised, draft_submit, fingerprint,
+    recipient_charge,
 };
 pub use gateway::{
     AppendSender, CarrierRules, Gateway, GatewayRules, InDoubt, Legs, MAX_RECEIPT_TIMEOUT,
@@ -85,7 +88,8 @@ pub use refusal::{Refusal, Simulated};
 pub use retry::{RetryStep, SubmitFault, after_fault};
 pub use sender::SenderFault;
 pub use text::{
-    Alphabet, MAX_BODY_CHARACTERS, MAX_NAMED_CHANGES, Prepared, Text, TextChange, TextChanges,
+    Alphabet, CodingFault, MAX_BODY_CHARACTERS, MAX_NAMED_CHANGES, Prepared, Text, TextChange,
+    TextChanges, read_coded,
 };
 pub use transactional::CodeWords;
 pub use truncate::{MAX_KEY_OCTETS, truncate};

@@ -5,12 +5,14 @@
 //! ```
 
 mod changes;
+mod coded;
 mod equivalents;
 mod gsm;
 mod pages;
 mod plain;
 
 pub use changes::{MAX_NAMED_CHANGES, TextChange, TextChanges};
+pub use coded::{CodingFault, read_coded};
 pub(crate) use gsm::from_septets;
 pub(crate) use plain::{is_unseen, plain};
 

@@ -21,6 +21,21 @@ pub struct Guesses {
 }
 
 impl Guesses {
+    /// Returns `true` if an address has made more than `limit` guesses in this minute.
+    pub fn is_over(&self, client: IpAddr, limit: u32, now_ms: i64) -> bool {
+        if now_ms.div_euclid(MINUTE_MS) != self.minute {
+            return false;
+        }
+        let own = self.counts.get(&counted_as(client));
+        let is_counted_apart = own.is_some() || self.counts.len() < MAX_ADDRESSES;
+        let count = match own {
+            Some(count) => *count,
+            None if is_counted_apart => 0,
+            None => self.others,
+        };
+        count > limit
+    }
+
     /// Counts an unknown token. Returns the refusal: invalid token, or too many of them above
     /// `limit` in a minute.
     pub fn unknown(&mut self, client: IpAddr, limit: u32, now_ms: i64) -> Refusal {
@@ -90,6 +105,20 @@ mod tests {
                 "{client} {now_ms}"
             );
         }
+    }
+
+    #[test]
+    fn an_address_is_over_its_limit_until_the_minute_ends() {
+        let mut guesses = Guesses::default();
+        let client: IpAddr = "8.8.8.8".parse().unwrap();
+        for _ in 0..LIMIT {
+            guesses.unknown(client, LIMIT, 60_000);
+        }
+        assert!(!guesses.is_over(client, LIMIT, 60_000));
+        guesses.unknown(client, LIMIT, 61_000);
+        assert!(guesses.is_over(client, LIMIT, 61_000));
+        assert!(!guesses.is_over("9.9.9.9".parse().unwrap(), LIMIT, 61_000));
+        assert!(!guesses.is_over(client, LIMIT, 120_000));
     }
 
     #[test]

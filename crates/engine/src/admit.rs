@@ -1,6 +1,7 @@
 //! The first stage: decides whether a caller may send, and how much.
 
 pub(crate) mod admission;
+pub(crate) mod bound_users;
 pub(crate) mod callers;
 mod content;
 pub(crate) mod keys;

@@ -10,6 +10,7 @@ mod reload;
 mod report;
 mod request;
 pub mod sender_ids;
+mod smpp_users;
 mod stages;
 mod upload_sends;
 
@@ -20,6 +21,7 @@ pub use keyed_change::{Changed, KeyedAnswer};
 pub use reload::Reloaded;
 pub use report::DeliveryReport;
 pub use request::{Quoted, SendRequest};
+pub use smpp_users::{BindRefusal, NewSubmit, SmppBind, SmppEntrance, SubmitRefusal};
 pub use stages::{Credentials, NotAdmitted, Purpose};
 pub use upload_sends::{
     LeftOutCsv, LeftOutRow, UploadLook, UploadReview, UploadSend, UploadSends, UploadStep,
@@ -27,9 +29,9 @@ pub use upload_sends::{
 
 use crate::accept;
 use crate::admit::admission::Guards;
-use crate::admit::callers::Callers;
 use crate::admit::keys::KeysInUse;
 use crate::admit::rate::Rates;
+use crate::admit::{bound_users::BoundUsers, callers::Callers};
 use crate::background::{controls, sweeps};
 use crate::cluster::{self, takeover};
 use crate::contacts::Contacts;
@@ -56,7 +58,7 @@ use crate::sessions::hashing::Hashing;
 use crate::settings::{CarrierSettings, Settings};
 use crate::settle;
 use arc_swap::ArcSwap;
-use domain::{AccountId, Environment, NodeId};
+use domain::{AccountId, Environment};
 use parking_lot::Mutex;
 use stages::Stages;
 use std::sync::Arc;
@@ -113,11 +115,6 @@ fn run_carriers(
         .collect()
 }
 
-/// Returns a random number for this node. It is never 0, which means no node.
-fn node_number(random: &random::Random) -> NodeId {
-    NodeId(i64::try_from(random.number() >> 2).unwrap_or(0).max(1))
-}
-
 /// Returns the carriers of the configuration, and the one of the sandbox.
 fn carriers(settings: Vec<CarrierSettings>) -> Vec<Arc<Carrier>> {
     let named = settings.into_iter().map(|settings| {
@@ -150,7 +147,7 @@ impl Engine {
         if store.is_shared() {
             system.clock = system.clock.following();
         }
-        let node = node_number(&system.random);
+        let node = system.random.node();
         let connectors = connectors(&settings.carriers)?;
         let max_guesses = settings.limits.unknown_tokens_per_minute;
         let callers = Arc::new(Callers::new(store.clone(), max_guesses).await?);
@@ -185,6 +182,7 @@ impl Engine {
         // A paused carrier submits nothing after a restart either.
         controls::load(&context).await?;
         let rates = Arc::new(Rates::new(&store));
+        let bound = Arc::new(BoundUsers::new(store, Arc::clone(&callers)));
         let (queue, accepting) = accept::start(Arc::clone(&context), settings.limits.accept_queue);
         let reports = settle::sink(&context);
         tasks.carriers = run_carriers(&context, &reports, connectors);
@@ -193,12 +191,14 @@ impl Engine {
         tasks.others.extend([
             accepting,
             tokio::spawn(Arc::clone(&callers).follow()),
+            tokio::spawn(Arc::clone(&bound).follow()),
             tokio::spawn(Arc::clone(&rates).follow(context.clock.clone())),
         ]);
         Ok(Self {
             stages: Arc::new(Stages {
                 context,
                 callers,
+                bound,
                 rates,
                 guards,
                 keys: KeysInUse::default(),
@@ -237,6 +237,11 @@ impl Engine {
         purpose: Purpose,
     ) -> Result<Admission, NotAdmitted> {
         Admission::of_member(&self.stages, account, environment, purpose).await
+    }
+
+    /// Returns the entrance of customers who bind by SMPP.
+    pub fn smpp(&self) -> SmppEntrance {
+        SmppEntrance::new(Arc::clone(&self.stages))
     }
 
     /// Returns the operations for an operator, on the database of this engine.

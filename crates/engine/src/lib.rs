@@ -48,10 +48,10 @@ pub use context::system::System;
 pub use database::Outage;
 pub use domain::rate::Rate;
 pub use engine::{
-    Admission, CarrierState, Changed, Credentials, CustomerQueries, DeliveryReport, Engine, Export,
-    Installation, KeyedAnswer, LeftOutCsv, LeftOutRow, NodeState, NotAdmitted, PageFields, Purpose,
-    Queue, Quoted, Reloaded, SendRequest, UploadLook, UploadReview, UploadSend, UploadSends,
-    UploadStep,
+    Admission, BindRefusal, CarrierState, Changed, Credentials, CustomerQueries, DeliveryReport,
+    Engine, Export, Installation, KeyedAnswer, LeftOutCsv, LeftOutRow, NewSubmit, NodeState,
+    NotAdmitted, PageFields, Purpose, Queue, Quoted, Reloaded, SendRequest, SmppBind, SmppEntrance,
+    SubmitRefusal, UploadLook, UploadReview, UploadSend, UploadSends, UploadStep,
 };
 pub use engine::{changes as message_changes, otp, sender_ids};
 pub use error::{Error, StartError};

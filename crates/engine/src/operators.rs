@@ -17,6 +17,7 @@ mod page;
 mod queries;
 mod requests;
 mod senders;
+mod smpp_users;
 mod tokens;
 mod users;
 mod velocity;
@@ -38,6 +39,7 @@ pub use page::{Page, PageRequest};
 pub use queries::{Export, MessageDetails, Queries, QueryScope};
 pub use requests::Requests;
 pub use senders::Senders;
+pub use smpp_users::{NewSmppUser, SmppUsers};
 pub use store::{
     AuditEntry, CallbackSecret, ControlledCarrier, DeadOrigin, Invitation, Member, Membership,
     PausedBlock, RegisteredSender, TokenInfo, User, Verification as Checked, VerifyProgress,
@@ -78,6 +80,12 @@ impl Operations {
     pub fn tokens(&self) -> Tokens {
         let Self { store, actor } = self.clone();
         Tokens { store, actor }
+    }
+
+    /// SMPP users: create, list, show, revoke, limits.
+    pub fn smpp_users(&self) -> SmppUsers {
+        let Self { store, actor } = self.clone();
+        SmppUsers { store, actor }
     }
 
     /// Sender IDs: register, list, change their status.

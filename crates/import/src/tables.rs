@@ -13,7 +13,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 35] = [
+pub(super) const TABLES: [Table; 36] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -51,6 +51,7 @@ pub(super) const TABLES: [Table; 35] = [
         ],
         chunk: CHUNK,
     },
+    users::SMPP_USERS,
     Table {
         name: "sender_ids",
         bucketed: Bucketed::No,

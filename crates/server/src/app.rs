@@ -17,6 +17,7 @@ pub use reload::Source;
 
 use crate::config::{Config, Metrics};
 use crate::http;
+use crate::smpp_server::{self, SmppListener};
 use arc_swap::ArcSwap;
 use certificate::Certificate;
 use database::Target;
@@ -73,6 +74,7 @@ pub async fn serve(
         codes: config.http.code_prefix.clone(),
     };
     let scraped = serve_metrics(&config, &state).await?;
+    let smpp = serve_smpp(&config, &engine).await?;
     let router = console::router(&config, state);
     let certificate = config.http.tls.clone().map(Certificate::new).map(Arc::new);
     let tls = certificate.as_ref().map(Certificate::server).transpose()?;
@@ -115,15 +117,37 @@ pub async fn serve(
     } else {
         tracing::info!("service: stopping, new requests are refused");
         let _ = stop.send(());
-        timeout(HTTP_GRACE, server).await.unwrap_or(Ok(()))
+        let (ended, ()) = tokio::join!(timeout(HTTP_GRACE, server), stop_smpp(smpp));
+        ended.unwrap_or(Ok(()))
     };
+    stop_engine(&engine).await;
+    upkeep.abort();
+    ended.map_err(Error::Http)
+}
+
+/// Serves customers by SMPP, if that is configured.
+async fn serve_smpp(config: &Config, engine: &Engine) -> Result<Option<SmppListener>, Error> {
+    let settings = config.smpp_server;
+    let Some(address) = settings.listen else {
+        return Ok(None);
+    };
+    let listening = smpp_server::start(address, settings.max_connections, engine.smpp()).await;
+    let listener = listening.map_err(|source| Error::Smpp { address, source })?;
+    Ok(Some(listener))
+}
+
+async fn stop_engine(engine: &Engine) {
     if timeout(ENGINE_GRACE, engine.shutdown()).await.is_err() {
         tracing::warn!(
             "carriers: no response in time, recipients in doubt are settled at the next start"
         );
     }
-    upkeep.abort();
-    ended.map_err(Error::Http)
+}
+
+async fn stop_smpp(smpp: Option<SmppListener>) {
+    if let Some(smpp) = smpp {
+        smpp.stop().await;
+    }
 }
 
 /// Serves the metrics at their own address, if they have one.

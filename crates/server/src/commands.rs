@@ -24,6 +24,7 @@ mod restore;
 mod sender_id;
 mod serve;
 mod signals;
+mod smpp_user;
 mod smsc;
 mod token;
 mod usage;
@@ -105,6 +106,9 @@ enum Command {
     /// API tokens: create, list, revoke
     #[command(subcommand)]
     Token(token::Token),
+    /// SMPP users: create, list, show, revoke, set limits
+    #[command(subcommand, name = "smpp-user")]
+    SmppUser(smpp_user::SmppUser),
     /// Users of the console: create, list, invite, reset, disable
     #[command(subcommand)]
     User(user::User),
@@ -244,6 +248,7 @@ fn execute(command: Command, context: &Context) -> Result<Answer, Failure> {
             Command::Restore(restore) => restore.run(context).await,
             Command::Account(command) => command.run(context).await,
             Command::Token(command) => command.run(context).await,
+            Command::SmppUser(command) => command.run(context).await,
             Command::User(command) => command.run(context).await,
             Command::SenderId(command) => command.run(context).await,
             Command::Wallet(command) => command.run(context).await,

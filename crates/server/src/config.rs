@@ -24,6 +24,7 @@ mod retention;
 mod sandbox;
 mod secret;
 mod section;
+mod smpp_server;
 mod tariff;
 mod tls;
 mod tree;
@@ -40,6 +41,7 @@ pub use limits::LimitsSection;
 pub use log::{Log, LogFormat};
 pub use public_url::PublicUrl;
 pub use secret::Secret;
+pub use smpp_server::SmppServer;
 pub use tls::Tls;
 pub(crate) use value::duration;
 pub(crate) use variables::ours as our_variables;
@@ -69,6 +71,8 @@ pub struct Config {
     pub database: Option<Database>,
     /// The API's address.
     pub http: Http,
+    /// The entrance of customers who bind by SMPP.
+    pub smpp_server: SmppServer,
     /// The limits of accounts, requests and the accept queue.
     pub limits: LimitsSection,
     /// Targets, retries and concurrency of callbacks.
@@ -250,6 +254,7 @@ impl Config {
             data_dir: root.require("data_dir").unwrap_or_default(),
             database,
             http,
+            smpp_server: smpp_server::read(root.section("smpp_server")),
             limits: LimitsSection::read(root.section("limits"), sandbox),
             callbacks,
             retention,

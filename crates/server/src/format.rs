@@ -50,6 +50,16 @@ pub(crate) fn parse_lagos_time(text: &str) -> Option<i64> {
     Some(LAGOS.to_timestamp(at).ok()?.as_millisecond())
 }
 
+/// Returns the time in Lagos as an absolute time of SMPP (SMPP 3.4, section 7.1.1).
+pub(crate) fn smpp_time(at_ms: i64) -> String {
+    let at = Timestamp::from_millisecond(at_ms).unwrap_or_default();
+    // One hour ahead of UTC is four quarters.
+    LAGOS
+        .to_datetime(at)
+        .strftime("%y%m%d%H%M%S004+")
+        .to_string()
+}
+
 fn in_lagos(at: Timestamp) -> String {
     LAGOS
         .to_datetime(at)
@@ -74,6 +84,11 @@ mod tests {
             let written = serde_json::to_string(&Naira(Money::from_units(units))).unwrap();
             assert_eq!(written, json);
         }
+    }
+
+    #[test]
+    fn a_time_of_smpp_names_its_distance_from_utc() {
+        assert_eq!(smpp_time(1_796_000_461_000), "261130020101004+");
     }
 
     #[test]

@@ -24,6 +24,7 @@ pub use docs::installation::Installation;
 pub use extract::body::memory::BodyMemory;
 pub use extract::body::{BodyLimits, read_send};
 pub use respond::codes::Codes;
+pub(crate) use respond::error::kind as refusal_kind;
 pub use serve::{ConnectionLimits, serve};
 
 use api::{

@@ -8,3 +8,4 @@ mod format;
 pub mod http;
 mod link_mail;
 mod logs;
+mod smpp_server;

@@ -38,7 +38,7 @@ impl FrameBuffer {
 
     /// Reads once, and returns the number of octets. `next_frame` must have returned `None` before.
     /// Zero is the end of the stream.
-    pub(crate) fn poll_fill<S: AsyncRead + Unpin>(
+    pub fn poll_fill<S: AsyncRead + Unpin>(
         &mut self,
         stream: &mut S,
         cx: &mut Context<'_>,

@@ -6,6 +6,7 @@ pub(crate) mod rates;
 pub(crate) mod refused_requests;
 pub(crate) mod revision;
 pub(crate) mod senders;
+pub(crate) mod smpp_users;
 pub(crate) mod tokens;
 
 use crate::accounts::revision::touch;

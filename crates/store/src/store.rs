@@ -6,6 +6,7 @@ use crate::accounts::rates::Rates;
 use crate::accounts::refused_requests::RefusedRequests;
 use crate::accounts::revision::Revisions;
 use crate::accounts::senders::Senders;
+use crate::accounts::smpp_users::SmppUsers;
 use crate::accounts::tokens::Tokens;
 use crate::batches::{Claims, HeldBatches, Queues};
 use crate::buckets::Buckets;
@@ -188,6 +189,11 @@ impl Store {
     /// Returns the tokens of accounts.
     pub fn tokens(&self) -> Tokens<'_> {
         Tokens { db: &self.db }
+    }
+
+    /// Returns the SMPP users of accounts.
+    pub fn smpp_users(&self) -> SmppUsers<'_> {
+        SmppUsers { db: &self.db }
     }
 
     /// Returns the sender IDs of accounts.

@@ -47,6 +47,7 @@ mod contract {
     mod search;
     mod sender_requests;
     mod severed;
+    mod smpp_users;
     mod sources;
     mod spread;
     mod storm;

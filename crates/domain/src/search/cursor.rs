@@ -61,6 +61,8 @@ pub enum List {
     InboundRoutes = 21,
     /// Inbound messages of all accounts, for operators.
     OperatorInbound = 22,
+    /// SMPP users.
+    SmppUsers = 23,
 }
 
 /// The start of the next page of a list, as an opaque text.

@@ -131,13 +131,17 @@ impl Callers {
         })
     }
 
-    /// Returns the account of a user of the console, who needs no token. The database is read, so a
-    /// change of the account counts at once.
-    pub(crate) async fn member(&self, account: AccountId) -> Result<Option<Caller>, Error> {
+    /// Returns the account of a user without a token, such as one of the console. The database is
+    /// read, so a change of the account counts at once. `via` stands for the id of a token.
+    pub(crate) async fn member(
+        &self,
+        account: AccountId,
+        via: &str,
+    ) -> Result<Option<Caller>, Error> {
         let customer = self.customer(account).await?;
         Ok(customer.map(|customer| Caller {
             customer: Arc::new(customer),
-            token_id: "console".to_owned(),
+            token_id: via.to_owned(),
             terms: TokenTerms::default(),
         }))
     }

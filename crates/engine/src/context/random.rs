@@ -1,6 +1,7 @@
 //! Randomness, passed as an argument. Only this file reads it from the system.
 
 use database::Outage;
+use domain::NodeId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -45,6 +46,11 @@ impl Random {
             }
         }
         bytes
+    }
+
+    /// Returns a random number for a node. It is never 0, which means no node.
+    pub(crate) fn node(&self) -> NodeId {
+        NodeId(i64::try_from(self.number() >> 2).unwrap_or(0).max(1))
     }
 
     /// Returns a random number.

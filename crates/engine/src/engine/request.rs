@@ -6,6 +6,7 @@ use domain::personalised::Rows;
 use domain::schedule::SendTimes;
 use domain::{
     Customer, Draft, Environment, Money, Prohibited, Quote, Refusal, Rulebook, SendFields,
+    SubmitFields,
 };
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -20,6 +21,8 @@ pub enum SendRequest {
     Personalised(SendFields, Rows),
     /// The message of a one-time password.
     Otp(OtpSend),
+    /// A text to one number, submitted by SMPP.
+    Submit(SubmitFields),
 }
 
 /// The price of a send.
@@ -56,6 +59,8 @@ impl SendRequest {
                 idempotency::of_send(operation, fields, times, environment, max_recipients)
             }
             Self::Otp(otp) => otp.meaning,
+            // A submit has no idempotency key.
+            Self::Submit(_) => None,
             Self::Personalised(fields, rows) => run_blocking(rows.len(), || {
                 idempotency::of_personalised(fields, rows, times, environment, max_recipients)
             }),
@@ -64,10 +69,14 @@ impl SendRequest {
 
     /// Parses the times of the request.
     fn times(&self) -> Result<SendTimes, Refusal> {
-        let (Self::Shared(fields)
-        | Self::Personalised(fields, _)
-        | Self::Otp(OtpSend { fields, .. })) = self;
-        SendTimes::parse(fields.send_at.as_deref(), fields.validity.as_deref())
+        match self {
+            Self::Shared(fields)
+            | Self::Personalised(fields, _)
+            | Self::Otp(OtpSend { fields, .. }) => {
+                SendTimes::parse(fields.send_at.as_deref(), fields.validity.as_deref())
+            }
+            Self::Submit(_) => Ok(SendTimes::default()),
+        }
     }
 
     /// Checks the request, and returns its draft.
@@ -92,6 +101,9 @@ impl SendRequest {
                 prohibited,
                 now_ms,
             ),
+            Self::Submit(submit) => {
+                domain::draft_submit(submit, customer, environment, rules, prohibited, now_ms)
+            }
             Self::Personalised(fields, rows) => run_blocking(rows.len(), || {
                 let draft = domain::draft_personalised(
                     fields,
@@ -124,8 +136,8 @@ impl SendRequest {
                 let quote = Quote::of(&draft, &body, rules);
                 Ok((draft, quote))
             }
-            otp @ Self::Otp(_) => {
-                let draft = otp.draft(customer, environment, rules, prohibited, now_ms)?;
+            request @ (Self::Otp(_) | Self::Submit(_)) => {
+                let draft = request.draft(customer, environment, rules, prohibited, now_ms)?;
                 let quote = Quote::of(&draft, draft.text.as_str(), rules);
                 Ok((draft, quote))
             }

@@ -4,6 +4,7 @@
 use super::customer_queries::CustomerQueries;
 use crate::accept::AcceptQueue;
 use crate::admit::admission::Guards;
+use crate::admit::bound_users::BoundUsers;
 use crate::admit::callers::{Caller, Callers};
 use crate::admit::keys::KeysInUse;
 use crate::admit::rate::Rates;
@@ -15,6 +16,9 @@ use domain::{AccountId, Environment, Refusal};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+
+/// The id of a token in the requests of the console.
+const CONSOLE: &str = "console";
 
 /// The caller of an admitted request, and the rate limit after it.
 pub(super) type Admitted = (Arc<Caller>, Rate);
@@ -56,6 +60,7 @@ pub struct NotAdmitted {
 pub(super) struct Stages {
     pub(super) context: Arc<Context>,
     pub(super) callers: Arc<Callers>,
+    pub(super) bound: Arc<BoundUsers>,
     pub(super) rates: Arc<Rates>,
     pub(super) guards: Guards,
     pub(super) keys: KeysInUse,
@@ -88,7 +93,7 @@ impl Stages {
             caller: None,
             rate: None,
         };
-        let found = within(self.callers.member(account)).await;
+        let found = within(self.callers.member(account, CONSOLE)).await;
         let caller = found
             .and_then(|caller| caller.ok_or(Refusal::TokenInvalid.into()))
             .map_err(refused)?;

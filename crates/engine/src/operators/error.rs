@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Maximum length of a reference, name, purpose or reason, in characters.
 pub(super) const MAX_CHARACTERS: usize = 255;
-/// Maximum number of address ranges of a token.
+/// Maximum number of address ranges of a token or SMPP user.
 pub(super) const MAX_RANGES: usize = 100;
 
 /// The reason why an operation failed.
@@ -118,9 +118,12 @@ pub enum OperationError {
     /// The expiry of the token is in the past.
     #[error("the token would have expired already: give a time in the future")]
     Expired,
-    /// The token has too many address ranges.
-    #[error("a token may be allowed from at most {MAX_RANGES} ranges of addresses")]
+    /// The token or SMPP user has too many address ranges.
+    #[error("a token or SMPP user may be allowed from at most {MAX_RANGES} ranges of addresses")]
     Ranges,
+    /// The SMPP user does not exist or is revoked.
+    #[error("there is no SMPP user `{0}` that is not revoked: see `ogene smpp-user list`")]
+    NoSmppUser(String),
     /// The e-mail address is malformed.
     #[error("`{0}` is not an e-mail address")]
     Email(String),
@@ -170,6 +173,9 @@ pub enum OperationError {
         "there are {0} users and open invitations already, as many as there may be: remove one first"
     )]
     ManyMembers(usize),
+    /// The password cannot be hashed.
+    #[error("the machine has no memory to hash the password; try again")]
+    NotHashed,
     /// The system returned no random bytes.
     #[error("the system gave no random bytes; try again")]
     NoRandomBytes,

@@ -32,7 +32,7 @@ impl Hashing {
     }
 
     /// Returns `true` if a password has the stored hash.
-    pub(super) async fn verify(&self, password: String, stored: Option<String>) -> Result<bool> {
+    pub(crate) async fn verify(&self, password: String, stored: Option<String>) -> Result<bool> {
         let verify = move || password::verify(&password, stored.as_deref());
         self.run(verify).await
     }

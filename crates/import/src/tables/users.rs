@@ -1,4 +1,4 @@
-//! The tables of users of the console.
+//! The tables of users: those of the console, and SMPP users.
 
 use super::super::table::ColumnType::{Bool, Bytes, Int, Text};
 use super::super::table::{Bucketed, Table};
@@ -71,6 +71,27 @@ pub(super) const ONE_TIME_LINKS: Table = Table {
         ("created_at_ms", Int),
         ("expires_at_ms", Int),
         ("used_at_ms", Int),
+    ],
+    chunk: CHUNK,
+};
+
+/// The SMPP users.
+pub(super) const SMPP_USERS: Table = Table {
+    name: "smpp_users",
+    bucketed: Bucketed::No,
+    key: 1,
+    columns: &[
+        ("system_id", Text),
+        ("account_id", Int),
+        ("password_hash", Text),
+        ("sandbox", Bool),
+        ("binds", Int),
+        ("per_second", Int),
+        ("unanswered", Int),
+        ("allowed", Text),
+        ("gateway", Text),
+        ("created_at_ms", Int),
+        ("revoked_at_ms", Int),
     ],
     chunk: CHUNK,
 };

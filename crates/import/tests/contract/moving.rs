@@ -5,6 +5,7 @@ use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::carrier_control::CarrierChange;
 use domain::contacts::Contact;
 use domain::inbound::{InboundMessage, InboundRoute};
+use domain::smpp_user::{SmppLimits, SmppUser};
 use domain::token::TokenTerms;
 use domain::user::UserId;
 use domain::user::link::LinkPurpose;
@@ -263,6 +264,18 @@ async fn customers(kit: &Kit, accounts: &[AccountId]) {
             .add(token, hash(index), by(NOW))
             .await
             .unwrap();
+        let user = SmppUser {
+            system_id: format!("og-{index}"),
+            account: id,
+            sandbox: index == 1,
+            limits: SmppLimits::default(),
+            allowed: terms(index).allowed,
+            gateway: Some(Gateway::Otp),
+            created_at_ms: NOW,
+            revoked_at_ms: None,
+        };
+        let users = kit.store.smpp_users();
+        users.add(user, "hash".to_owned(), by(NOW)).await.unwrap();
         let name = format!("Shop {index}");
         let sender = SenderId {
             name: name.clone(),

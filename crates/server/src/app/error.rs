@@ -55,6 +55,15 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    /// The address of the SMPP server is taken.
+    #[error("cannot listen on {address}: {source}; choose another `smpp_server.listen`")]
+    Smpp {
+        /// The address.
+        address: SocketAddr,
+        /// The error of the system.
+        #[source]
+        source: io::Error,
+    },
     /// The HTTP server.
     #[error("the HTTP server stopped: {0}")]
     Http(#[source] io::Error),

@@ -25,7 +25,7 @@ const MIN_CALLBACKS: usize = 4;
 /// The files that the process needs.
 #[derive(Clone, Copy, Debug)]
 struct Needs {
-    /// Files in reserve for the process, the database and the carriers.
+    /// Files in reserve for the process, the database, the carriers and the SMPP server.
     reserved: usize,
     connections: usize,
     callbacks: usize,
@@ -46,7 +46,7 @@ impl Needs {
         };
         let carriers: usize = config.carriers.iter().map(files_of).sum();
         Self {
-            reserved: OWN_FILES + database + carriers,
+            reserved: OWN_FILES + database + carriers + smpp_connections(config),
             connections: config.http.connections.max,
             callbacks: config.callbacks.concurrency,
         }
@@ -75,6 +75,12 @@ impl Needs {
             callbacks,
         }
     }
+}
+
+/// Returns the connections that the SMPP server may have.
+fn smpp_connections(config: &Config) -> usize {
+    let server = config.smpp_server;
+    server.listen.map_or(0, |_| server.max_connections)
 }
 
 /// Returns the files of a carrier. A lost connection may be replaced before its file is closed.

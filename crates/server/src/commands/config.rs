@@ -28,7 +28,7 @@ configuration. SIGHUP (`systemctl reload ogene`) makes one node reload.
 
 Reloaded:         gateways with their prices, networks, content, velocity, sandbox, retention, trusted_proxies, body_timeout, carriers,
                   the certificate of http.tls, and all limits except two
-Needs a restart:  data_dir, database_url, database_connections, [log], [callbacks], [mail], limits.body_memory,
+Needs a restart:  data_dir, database_url, database_connections, [log], [callbacks], [mail], [smpp_server], limits.body_memory,
                   limits.accept_queue, http.listen, http.code_prefix, http.max_connections, http.idle_timeout, and adding or
                   removing http.tls
 A carrier that did not change keeps its connections. A changed one finishes its submits in flight, unbinds and binds again.

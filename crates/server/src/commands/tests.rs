@@ -250,7 +250,7 @@ enum Audited {
 }
 
 /// Every command. A new one is added here with its relation to the audit.
-const AUDITED: [(&str, Audited); 72] = [
+const AUDITED: [(&str, Audited); 77] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -269,6 +269,11 @@ const AUDITED: [(&str, Audited); 72] = [
     ("token.create", Audited::Entry),
     ("token.list", Audited::Nothing),
     ("token.revoke", Audited::Entry),
+    ("smpp-user.create", Audited::Entry),
+    ("smpp-user.list", Audited::Nothing),
+    ("smpp-user.show", Audited::Nothing),
+    ("smpp-user.revoke", Audited::Entry),
+    ("smpp-user.limits", Audited::Entry),
     ("user.create", Audited::Entry),
     ("user.list", Audited::Nothing),
     ("user.show", Audited::Nothing),

@@ -28,6 +28,7 @@ pub fn keep(config: &mut Config, running: &Config) -> Vec<&'static str> {
         data_dir,
         database,
         http,
+        smpp_server,
         limits,
         callbacks,
         retention,
@@ -61,6 +62,7 @@ pub fn keep(config: &mut Config, running: &Config) -> Vec<&'static str> {
     }
     database.clone_from(&running.database);
     keep_http(&mut kept, http, &running.http);
+    kept.keep("smpp_server", smpp_server, &running.smpp_server);
     keep_limits(&mut kept, limits, &running.limits);
     if callbacks != &running.callbacks {
         // The minimum retention depends on how long callbacks are retried.

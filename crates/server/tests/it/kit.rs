@@ -1,6 +1,7 @@
 //! A whole installation on loopback: the service as `ogene serve` runs it, SMSC simulators on real SMPP, and a
 //! customer with credit, a token and an approved sender ID.
 
+pub(crate) mod esme;
 pub(crate) mod http;
 pub(crate) mod http2;
 pub(crate) mod receiver;

@@ -76,6 +76,8 @@ mod sending;
 #[cfg(test)]
 mod slow;
 #[cfg(test)]
+mod smpp_server;
+#[cfg(test)]
 mod tenants;
 #[cfg(test)]
 mod texts;

@@ -28,7 +28,8 @@ const MAX_UNWRITTEN_OCTETS: usize = 1024 * 1024;
 #[derive(Debug)]
 pub struct ServerSession<T> {
     pub(crate) output: Output,
-    options: ServerOptions,
+    /// The options. Timeouts that began before a change of them stay.
+    pub options: ServerOptions,
     state: State,
     probe: Probe,
     /// `true` if the client supports optional parameters.
@@ -219,9 +220,7 @@ impl<T> ServerSession<T> {
     /// Performs everything that is due. Returns the items of `deliver_sm` whose answers timed out.
     pub fn on_time(&mut self, now: Instant) -> Vec<T> {
         match self.state {
-            State::Opened(Some(at)) if at <= now => {
-                self.leave(SessionEnd::BindTimedOut, now);
-            }
+            State::Opened(Some(at)) if at <= now => self.leave(SessionEnd::BindTimedOut, now),
             State::Bound(_) => self.probe(now),
             State::Unbinding(_, Some(deadline)) if deadline <= now => {
                 self.leave(SessionEnd::Unbound, now);
@@ -295,16 +294,14 @@ impl<T> ServerSession<T> {
             self.state = State::Binding;
             return Some(ServerEvent::Bind(request, kind, fields));
         }
-        self.counters.odd_pdus += 1;
-        self.write_status(request, CommandStatus::RALYBND);
+        self.reject(request, CommandStatus::RALYBND);
         None
     }
 
     /// Returns `true` if the request becomes an event. Otherwise it was rejected.
     fn admit(&mut self, request: Request) -> bool {
         if !self.state.submits() {
-            self.counters.odd_pdus += 1;
-            self.write_status(request, CommandStatus::RINVBNDSTS);
+            self.reject(request, CommandStatus::RINVBNDSTS);
         } else if self.pending >= self.options.max_pending {
             self.counters.throttled += 1;
             self.write_status(request, CommandStatus::RTHROTTLED);
@@ -336,18 +333,16 @@ impl<T> ServerSession<T> {
             Some(Pdu::UnbindResp) if matches!(self.state, State::Unbinding(..)) => {
                 self.leave(SessionEnd::Unbound, now + FLUSH_TIMEOUT);
             }
+            Some(Pdu::Other(Command::REPLACE_SM, _)) => {
+                self.reject(request, CommandStatus::RREPLACEFAIL);
+            }
             Some(Pdu::Other(command, _)) if !command.is_response() => {
                 self.counters.odd_pdus += 1;
                 self.write_nack(CommandStatus::RINVCMDID, header.sequence);
             }
-            // A client may not send `deliver_sm`.
-            Some(Pdu::Deliver(_)) => {
-                self.counters.odd_pdus += 1;
-                self.write_status(request, CommandStatus::RINVBNDSTS);
-            }
+            Some(Pdu::Deliver(_)) => self.reject(request, CommandStatus::RINVBNDSTS),
             None if !header.command.is_response() => {
-                self.counters.odd_pdus += 1;
-                self.write_status(request, CommandStatus::RINVCMDLEN);
+                self.reject(request, CommandStatus::RINVCMDLEN);
             }
             Some(_) | None => self.counters.odd_pdus += 1,
         }
@@ -384,6 +379,11 @@ impl<T> ServerSession<T> {
         if self.is_open() {
             self.state = State::Leaving(end, at);
         }
+    }
+
+    fn reject(&mut self, request: Request, status: CommandStatus) {
+        self.counters.odd_pdus += 1;
+        self.write_status(request, status);
     }
 
     fn write_nack(&mut self, status: CommandStatus, sequence: u32) {

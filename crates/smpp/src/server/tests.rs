@@ -313,8 +313,8 @@ fn every_request_of_a_client_has_its_answer() {
         (Pdu::EnquireLink, "enquire_link_resp", OK),
         (
             Pdu::Other(Command::REPLACE_SM, b"x"),
-            "generic_nack",
-            CommandStatus::RINVCMDID,
+            "replace_sm_resp",
+            CommandStatus::RREPLACEFAIL,
         ),
         (
             Pdu::Other(Command(0x0BAD), b""),

@@ -30,6 +30,23 @@ create table tokens (
 );
 create index tokens_by_account on tokens (account_id, created_at_ms, token_id);
 
+-- The credentials with which the programs of an account bind by SMPP. The password is an argon2id hash. `unanswered` is
+-- the window of a connection. Without `gateway`, the default gateway is used.
+create table smpp_users (
+    system_id text not null primary key,
+    account_id bigint not null references accounts (account_id),
+    password_hash text not null,
+    sandbox boolean not null,
+    binds bigint not null,
+    per_second bigint not null,
+    unanswered bigint not null,
+    allowed text not null default '',
+    gateway text,
+    created_at_ms bigint not null,
+    revoked_at_ms bigint
+);
+create index smpp_users_by_account on smpp_users (account_id, created_at_ms, system_id);
+
 -- The names and numbers that an account may show as sender, and the decision on each.
 create table sender_ids (
     account_id bigint not null references accounts (account_id),

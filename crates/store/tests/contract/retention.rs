@@ -407,10 +407,14 @@ async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
 }
 
 /// Tables whose rows are never removed, with the reason.
-const NEVER_REMOVED: [(&str, &str); 9] = [
+const NEVER_REMOVED: [(&str, &str); 10] = [
     ("accounts", "ledger and audit name them"),
     (
         "tokens",
+        "the audit names them, and a revoked one stays known",
+    ),
+    (
+        "smpp_users",
         "the audit names them, and a revoked one stays known",
     ),
     ("sender_ids", "a suspended one stays known"),

@@ -2,7 +2,7 @@
 
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 
-const COUNTERS: [(&str, &str); 18] = [
+const COUNTERS: [(&str, &str); 20] = [
     (
         "ogene_messages_accepted_total",
         "Accepted sends; live ones are charged.",
@@ -14,6 +14,14 @@ const COUNTERS: [(&str, &str); 18] = [
     (
         "ogene_http_refusals_total",
         "Refused requests, by code and meaning of the answer.",
+    ),
+    (
+        "ogene_smpp_requests_total",
+        "Answers to submits and queries of SMPP users, by status.",
+    ),
+    (
+        "ogene_smpp_binds_refused_total",
+        "Refused binds to the SMPP server, by reason.",
     ),
     (
         "ogene_submits_total",
@@ -74,7 +82,11 @@ const COUNTERS: [(&str, &str); 18] = [
     ),
 ];
 
-const GAUGES: [(&str, &str); 13] = [
+const GAUGES: [(&str, &str); 14] = [
+    (
+        "ogene_smpp_binds",
+        "Connections to this node that an SMPP user has bound.",
+    ),
     (
         "ogene_binds",
         "Bound connections of this node to the carrier.",

@@ -85,6 +85,7 @@ fn each_list_takes_a_limit_and_ends() {
     for (line, of) in [
         ("account list", &[][..]),
         ("token list", &[]),
+        ("smpp-user list", &[]),
         ("sender-id list", &[]),
         ("wallet statement", &of),
         ("callback dead", &[]),

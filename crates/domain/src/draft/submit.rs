@@ -1,0 +1,112 @@
+//! The message of a `submit_sm`.
+
+use super::fields::{Customer, SendFields};
+use super::fingerprint::Fingerprint;
+use super::send::{Draft, draft};
+use crate::account::Environment;
+use crate::gateway::{Gateway, Rulebook};
+use crate::prohibited::Prohibited;
+use crate::refusal::Refusal;
+
+/// A text to one number, as a program submits it by SMPP.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SubmitFields {
+    /// The sender ID.
+    pub from: String,
+    /// The number.
+    pub to: String,
+    /// The text, which is sent as written.
+    pub text: String,
+    /// The gateway, or `None` for the default.
+    pub gateway: Option<Gateway>,
+    /// The earliest time of submission, Unix milliseconds. `None` means now.
+    pub due_at_ms: Option<i64>,
+    /// The validity after that time, seconds.
+    pub validity_s: Option<i64>,
+    /// A fingerprint of its own, since no submit is a duplicate of another.
+    pub fingerprint: Fingerprint,
+}
+
+/// Judges a submit as a send of the account. The sender ID is never appended to the text.
+pub fn draft_submit(
+    submit: SubmitFields,
+    customer: &Customer,
+    environment: Environment,
+    rules: &Rulebook,
+    prohibited: &Prohibited,
+    now_ms: i64,
+) -> Result<Draft, Refusal> {
+    let fields = SendFields {
+        from: Some(submit.from),
+        to: Some(submit.to),
+        body: Some(submit.text),
+        gateway: submit.gateway.map(|gateway| gateway.as_str().to_owned()),
+        unicode: Some("true".to_owned()),
+        append_sender: Some("none".to_owned()),
+        ..SendFields::default()
+    };
+    let message = draft(fields, customer, environment, rules, prohibited, now_ms)?;
+    // A list of numbers is no destination.
+    if message.recipients.len() != 1 || message.invalid_count > 0 {
+        return Err(Refusal::RecipientInvalid);
+    }
+    Ok(Draft {
+        due_at_ms: submit.due_at_ms,
+        validity_s: submit.validity_s,
+        fingerprint: submit.fingerprint,
+        ..message
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{customer, rules};
+    use super::*;
+    use crate::text::Alphabet;
+
+    fn judge(to: &str, text: &str, gateway: Option<Gateway>) -> Result<Draft, Refusal> {
+        let submit = SubmitFields {
+            from: "Ogene".to_owned(),
+            to: to.to_owned(),
+            text: text.to_owned(),
+            gateway,
+            due_at_ms: Some(9_000),
+            validity_s: Some(60),
+            fingerprint: [7; 16],
+        };
+        let prohibited = Prohibited::default();
+        draft_submit(
+            submit,
+            &customer(),
+            Environment::Live,
+            &rules(),
+            &prohibited,
+            0,
+        )
+    }
+
+    #[test]
+    fn a_submit_is_taken_as_written_and_has_its_own_fingerprint() {
+        // The preferred carrier of this network replaces sender IDs.
+        let draft = judge("2348051234567", "caf\u{E9} \u{1ECD}", None).unwrap();
+        assert_eq!(draft.text.as_str(), "caf\u{E9} \u{1ECD}");
+        assert_eq!(draft.text.alphabet(), Alphabet::Ucs2);
+        assert_eq!(draft.fingerprint, [7; 16]);
+        assert_eq!((draft.due_at_ms, draft.validity_s), (Some(9_000), Some(60)));
+        assert!(!draft.classes[0].suffixed);
+        assert_eq!(draft.gateway, Gateway::DirectRefund);
+        let otp = judge("2348031234567", "Your code is 1234", Some(Gateway::Otp));
+        assert_eq!(otp.unwrap().gateway, Gateway::Otp);
+    }
+
+    #[test]
+    fn a_list_of_numbers_is_no_destination() {
+        for to in ["2348031234567,2348031234568", "2348031234567,x", "x"] {
+            assert_eq!(
+                judge(to, "hi", None).unwrap_err(),
+                Refusal::RecipientInvalid
+            );
+        }
+        assert_eq!(judge("", "hi", None).unwrap_err(), Refusal::ToMissing);
+    }
+}

@@ -1,0 +1,261 @@
+//! The entrance of customers who bind by SMPP: binds, submits, queries and cancels.
+
+use super::admission::Admission;
+use super::changes;
+use super::customer_queries::PageFields;
+use super::keyed_change::Changed;
+use super::request::SendRequest;
+use super::stages::Stages;
+use crate::accept::Answered;
+use crate::admit::bound_users::{Bound, Current};
+use crate::error::Error;
+use crate::queries::recipients::RecipientState;
+use domain::rate::Rate;
+use domain::search::FilterFields;
+use domain::smpp_user::SmppUser;
+use domain::{Gateway, MessageId, Refusal, SubmitFields};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// The entrance of customers who bind by SMPP.
+#[derive(Clone)]
+pub struct SmppEntrance {
+    stages: Arc<Stages>,
+}
+
+/// A bound connection of an SMPP user. It counts as one until it is dropped.
+pub struct SmppBind {
+    stages: Arc<Stages>,
+    bound: Arc<Bound>,
+}
+
+/// The reason why a bind is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum BindRefusal {
+    /// No valid user has the system id.
+    #[error("no SMPP user has this system_id, or it is revoked")]
+    Unknown,
+    /// The password is wrong.
+    #[error("the password is wrong")]
+    Password,
+    /// The user may not bind from this address.
+    #[error("the user may not bind from this address")]
+    Address,
+    /// The address has tried too many wrong credentials.
+    #[error("the address has tried too many wrong credentials in this minute")]
+    Guessing,
+    /// The user has its maximum of connections.
+    #[error("the user has its maximum of connections")]
+    TooMany,
+    /// The account may not be used.
+    #[error("the account may not be used")]
+    Account,
+    /// Too many passwords are hashed at this moment, or the service stops.
+    #[error("the service is busy or stops")]
+    Busy,
+    /// The database failed.
+    #[error("the database failed")]
+    Failed(#[source] Error),
+}
+
+/// The reason why a submit is refused.
+#[derive(Debug)]
+pub enum SubmitRefusal {
+    /// The user is too fast.
+    TooFast,
+    /// The user is revoked, and will be unbound.
+    Ended,
+    /// The send is refused, or the database failed.
+    Failed(Error),
+}
+
+impl<E: Into<Error>> From<E> for SubmitRefusal {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// A text to one number.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct NewSubmit {
+    /// The sender ID.
+    pub from: String,
+    /// The number.
+    pub to: String,
+    /// The text, which is sent as written.
+    pub text: String,
+    /// The gateway, or `None` for the default.
+    pub gateway: Option<Gateway>,
+    /// The earliest time of submission, Unix milliseconds. `None` means now.
+    pub due_at_ms: Option<i64>,
+    /// The validity after that time, seconds.
+    pub validity_s: Option<i64>,
+}
+
+impl SmppEntrance {
+    pub(super) fn new(stages: Arc<Stages>) -> Self {
+        Self { stages }
+    }
+
+    /// Binds a connection of a user. Wrong credentials are counted by address.
+    pub async fn bind(
+        &self,
+        system_id: &str,
+        password: &str,
+        client: IpAddr,
+    ) -> Result<SmppBind, BindRefusal> {
+        let stages = &self.stages;
+        if !stages.is_open.load(Ordering::Relaxed) {
+            return Err(BindRefusal::Busy);
+        }
+        let limit = stages.context.live().limits.unknown_tokens_per_minute;
+        let now_ms = stages.context.clock.now_ms();
+        if stages.bound.is_guessing(client, limit, now_ms) {
+            return Err(BindRefusal::Guessing);
+        }
+        let user = match self.authenticate(system_id, password).await {
+            Ok(user) if user.may_bind_from(client) => Ok(user),
+            Ok(_) => Err(BindRefusal::Address),
+            Err(refusal) => Err(refusal),
+        };
+        let user = user.inspect_err(|refusal| match refusal {
+            BindRefusal::Unknown | BindRefusal::Password | BindRefusal::Address => {
+                stages.bound.guessed(client, limit, now_ms);
+            }
+            _ => {}
+        })?;
+        let bound = stages.bound.enter(&user).ok_or(BindRefusal::TooMany)?;
+        let bind = SmppBind {
+            stages: Arc::clone(stages),
+            bound,
+        };
+        // The user is read once it counts as bound, so no later change is missed.
+        let refreshed = stages.bound.refresh(&bind.bound).await;
+        refreshed.map_err(BindRefusal::Failed)?;
+        match bind.bound.current() {
+            Some(_) => Ok(bind),
+            None => Err(BindRefusal::Account),
+        }
+    }
+
+    /// Returns the user with these credentials. An unknown one takes as long as a wrong password.
+    async fn authenticate(&self, system_id: &str, password: &str) -> Result<SmppUser, BindRefusal> {
+        let stages = &self.stages;
+        let found = stages.bound.find(system_id).await;
+        let found = found.map_err(BindRefusal::Failed)?;
+        if let Some((user, hash)) = &found
+            && stages.bound.was_right(system_id, password, hash)
+        {
+            return Ok(user.clone());
+        }
+        let hash = found.as_ref().map(|(_, hash)| hash.clone());
+        let verified = stages.hashing.verify(password.to_owned(), hash).await;
+        match (found, verified) {
+            (_, Err(_)) => Err(BindRefusal::Busy),
+            (None, Ok(_)) => Err(BindRefusal::Unknown),
+            (Some(_), Ok(false)) => Err(BindRefusal::Password),
+            (Some((user, hash)), Ok(true)) => {
+                stages.bound.note_right(system_id, password, hash);
+                Ok(user)
+            }
+        }
+    }
+}
+
+impl SmppBind {
+    /// Returns the system id of the user.
+    pub fn system_id(&self) -> &str {
+        self.bound.system_id()
+    }
+
+    /// Returns the user, or `None` if it is revoked.
+    pub fn user(&self) -> Option<SmppUser> {
+        self.bound.current().map(|current| current.user.clone())
+    }
+
+    /// Waits until the user may not be bound any more.
+    pub async fn ended(&self) {
+        self.bound.ended().await;
+    }
+
+    /// Accepts a text as a send of the account, outside of the duplicate window and the rate limit
+    /// of the API. A returned message is durable and charged.
+    pub async fn submit(&self, submit: NewSubmit) -> Result<MessageId, SubmitRefusal> {
+        let current = self.bound.current().ok_or(SubmitRefusal::Ended)?;
+        let limits = current.user.limits;
+        let context = &self.stages.context;
+        if !self
+            .bound
+            .admit(limits.per_second, context.clock.steady_ms())
+        {
+            return Err(SubmitRefusal::TooFast);
+        }
+        let environment = current.environment();
+        current.caller.customer.account.check_send(environment)?;
+        self.stages.queue.check_capacity()?;
+        let submit = SubmitFields {
+            from: submit.from,
+            to: submit.to,
+            text: submit.text,
+            gateway: submit.gateway,
+            due_at_ms: submit.due_at_ms,
+            validity_s: submit.validity_s,
+            fingerprint: context.random.bytes(),
+        };
+        let admission = self.admission(&current);
+        match admission.send(SendRequest::Submit(submit), None).await? {
+            Answered::First(sent) => Ok(sent.message_id),
+            // A send without an idempotency key has no earlier answer.
+            Answered::Replay(_) => Err(Refusal::UnknownMessage.into()),
+        }
+    }
+
+    /// Returns the recipient of a message of the account with one recipient.
+    pub async fn query(&self, message_id: &str) -> Result<RecipientState, SubmitRefusal> {
+        let current = self.bound.current().ok_or(SubmitRefusal::Ended)?;
+        let page = PageFields {
+            limit: Some("2"),
+            cursor: None,
+        };
+        let queries = self.admission(&current).queries();
+        let fields = FilterFields::default();
+        let found = queries.recipients(message_id, &fields, page).await?;
+        match <[RecipientState; 1]>::try_from(found.items) {
+            Ok([one]) => Ok(one),
+            Err(_) => Err(Refusal::UnknownMessage.into()),
+        }
+    }
+
+    /// Cancels a message of the account. Returns the number of recipients that ended by it.
+    pub async fn cancel(&self, message_id: &str) -> Result<i64, SubmitRefusal> {
+        let current = self.bound.current().ok_or(SubmitRefusal::Ended)?;
+        match changes::cancel(&self.admission(&current), message_id, None).await? {
+            Changed::First(cancelled) => Ok(cancelled.cancelled),
+            // A change without an idempotency key has no earlier answer.
+            Changed::Replay(_) => Err(Refusal::UnknownMessage.into()),
+        }
+    }
+
+    /// Returns the time by the clock of the service, Unix milliseconds.
+    pub fn now_ms(&self) -> i64 {
+        self.stages.context.clock.now_ms()
+    }
+
+    fn admission(&self, current: &Current) -> Admission {
+        let limit = current.user.limits.per_second;
+        let rate = Rate {
+            limit,
+            remaining: limit,
+            refused: None,
+        };
+        let admitted = (Arc::clone(&current.caller), rate);
+        Admission::new(Arc::clone(&self.stages), admitted, current.environment())
+    }
+}
+
+impl Drop for SmppBind {
+    fn drop(&mut self) {
+        self.stages.bound.leave(&self.bound);
+    }
+}

@@ -1,0 +1,110 @@
+//! The operations on SMPP users.
+
+use super::accounts::{account, scope_of};
+use super::actor::Actor;
+use super::error::{MAX_RANGES, OperationError, Result};
+use super::page::{Page, PageRequest};
+use crate::context::random::Random;
+use domain::client_address::AllowList;
+use domain::search::List;
+use domain::smpp_user::{self, SmppLimits, SmppUser};
+use domain::user::password;
+use domain::{AccountId, Gateway};
+use store::Store;
+
+/// SMPP users: create, list, show, revoke, limits.
+pub struct SmppUsers {
+    pub(super) store: Store,
+    pub(super) actor: Actor,
+}
+
+/// The settings of a new SMPP user.
+#[derive(Clone, Debug, Default)]
+pub struct NewSmppUser {
+    /// `true` if its messages are simulated.
+    pub sandbox: bool,
+    /// The limits.
+    pub limits: SmppLimits,
+    /// The addresses from which the user may bind.
+    pub allowed: AllowList,
+    /// The gateway of its messages, or `None` for the default.
+    pub gateway: Option<Gateway>,
+}
+
+impl SmppUsers {
+    /// Creates a user. Its password is returned only here, and only its hash is stored.
+    pub async fn create(self, id: AccountId, new: NewSmppUser) -> Result<(SmppUser, String)> {
+        account(&self.store, id).await?;
+        if new.allowed.0.len() > MAX_RANGES {
+            return Err(OperationError::Ranges);
+        }
+        let random = Random::system();
+        let made = smpp_user::system_id(&random.bytes()).zip(smpp_user::password(&random.bytes()));
+        let (system_id, secret) = made.ok_or(OperationError::NoRandomBytes)?;
+        let (text, salt) = (secret.clone(), random.bytes());
+        let hashed = tokio::task::spawn_blocking(move || password::hash(&text, &salt));
+        let hash = hashed.await.ok().flatten();
+        let hash = hash.ok_or(OperationError::NotHashed)?;
+        let by = self.actor.now();
+        let user = SmppUser {
+            system_id,
+            account: id,
+            sandbox: new.sandbox,
+            limits: new.limits,
+            allowed: new.allowed,
+            gateway: new.gateway,
+            created_at_ms: by.at_ms,
+            revoked_at_ms: None,
+        };
+        self.store.smpp_users().add(user.clone(), hash, by).await?;
+        Ok((user, secret))
+    }
+
+    /// Returns a page of the users of all accounts or of one, by account and newest first.
+    pub async fn list(
+        self,
+        account: Option<AccountId>,
+        request: &PageRequest,
+    ) -> Result<Page<SmppUser>> {
+        let scope = scope_of(account);
+        let behind = request.behind(List::SmppUsers, &scope)?;
+        let rows = request.rows();
+        let rows = self.store.smpp_users().list(account, behind, rows).await?;
+        Ok(request.page(List::SmppUsers, &scope, rows))
+    }
+
+    /// Returns a user, revoked or not.
+    pub async fn show(self, system_id: &str) -> Result<SmppUser> {
+        let found = self.store.smpp_users().find(system_id).await?;
+        found
+            .map(|(user, _)| user)
+            .ok_or_else(|| OperationError::NoSmppUser(system_id.to_owned()))
+    }
+
+    /// Sets the limits of a user that `change` returns from the ones before. A running server
+    /// applies them within a second.
+    pub async fn limit(
+        self,
+        system_id: &str,
+        change: impl FnOnce(SmppLimits) -> SmppLimits,
+    ) -> Result<SmppUser> {
+        let unknown = || OperationError::NoSmppUser(system_id.to_owned());
+        let found = self.store.smpp_users().find(system_id).await?;
+        let (user, _) = found.ok_or_else(unknown)?;
+        let limits = change(user.limits);
+        let by = self.actor.now();
+        let changed = self.store.smpp_users().limit(system_id, limits, by).await?;
+        changed
+            .then_some(SmppUser { limits, ..user })
+            .ok_or_else(unknown)
+    }
+
+    /// Revokes a user. A running server unbinds it within a second.
+    pub async fn revoke(self, system_id: &str) -> Result<()> {
+        let by = self.actor.now();
+        let revoked = self.store.smpp_users().revoke(system_id, by).await?;
+        revoked
+            .then_some(())
+            .ok_or_else(|| OperationError::NoSmppUser(system_id.to_owned()))
+    }
+}

@@ -1,0 +1,34 @@
+// A client of the npm package smpp: binds to the SMPP server at the given host and port, submits one
+// text, asks for its state, unbinds, and prints the id of the message.
+const smpp = require("smpp");
+
+const [host, port, system_id, password, source_addr, destination_addr] = process.argv.slice(2);
+
+function expect(pdu) {
+  if (pdu.command_status !== smpp.ESME_ROK) {
+    console.error("refused", pdu.command, pdu.command_status);
+    process.exit(1);
+  }
+}
+
+const session = smpp.connect({ url: `smpp://${host}:${port}` });
+session.on("error", (error) => {
+  console.error(error);
+  process.exit(1);
+});
+session.on("connect", () => {
+  session.bind_transceiver({ system_id, password }, (bound) => {
+    expect(bound);
+    const text = { source_addr, destination_addr, short_message: "Kedu?", registered_delivery: 1 };
+    session.submit_sm(text, (submitted) => {
+      expect(submitted);
+      const { message_id } = submitted;
+      session.query_sm({ message_id, source_addr }, (queried) => {
+        expect(queried);
+        console.log(message_id);
+        session.unbind(() => session.close());
+      });
+    });
+  });
+});
+session.on("close", () => process.exit(0));
