@@ -18,6 +18,7 @@ mod sequence_set;
 mod state;
 mod task;
 mod window;
+mod writer;
 
 pub use event::{CloseReason, Counters, Event, Peer, Submit, SubmitOutcome};
 pub use handshake::{BindError, bind, connect};

@@ -8,6 +8,7 @@
 //! | where a PDU begins and ends | `frame`, with the numbers in `command` and `status` |
 //! | how much of it is kept | `limits` |
 //! | what is in it | `pdu` (owned), `tlv`, `codec` (borrowed, octets to PDUs and back) |
+//! | what an operator sees of it | `pdu_log`: the last PDUs, masked |
 //! | the client's connection | `client`: bind, window, timers, outcomes |
 //! | the server's connection | `server`: the same for clients of ours |
 //! | what a message means | `receipt` (delivery receipts, ids), `long` (user data headers) |
@@ -25,6 +26,7 @@ mod limits;
 mod long;
 mod output;
 mod pdu;
+mod pdu_log;
 mod probe;
 pub mod receipt;
 pub mod server;
@@ -51,6 +53,7 @@ pub use pdu::{
     Address, Bind, BindKind, DeliverSm, MAX_PASSWORD_OCTETS, MAX_SHORT_MESSAGE_OCTETS,
     ShortMessage, SubmitSm, esm_class,
 };
+pub use pdu_log::{Direction, LoggedPdu, MaskedAddress, PDU_LOG_ROWS, PduLog};
 pub use receipt::{Receipt, ReceiptIds, ReceiptState};
 pub use status::{CommandStatus, StatusClass};
 pub use tlv::{Tlv, TlvIter, Tlvs, tag};

@@ -20,6 +20,8 @@ pub struct Details {
     pub facts: Vec<(String, String)>,
     /// Sections below the facts.
     pub sections: Vec<Part>,
+    /// The address from which everything but the forms is read again, if it is live.
+    pub refresh: Option<String>,
 }
 
 /// A section: a list, a form or both.

@@ -4,6 +4,7 @@ use crate::context::budget::Budget;
 use crate::settings::CarrierSettings;
 use domain::Priority;
 use parking_lot::Mutex;
+use smpp::PduLog;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -45,6 +46,8 @@ pub(crate) struct Carrier {
     pub(crate) running: AtomicBool,
     /// `true` if the worker must end.
     pub(crate) closing: Sender<bool>,
+    /// The last PDUs of all connections of this node.
+    pub(crate) pdus: PduLog,
 }
 
 impl Carrier {
@@ -72,6 +75,7 @@ impl Carrier {
             unclear_logged: AtomicBool::new(false),
             running: AtomicBool::new(false),
             closing: Sender::default(),
+            pdus: PduLog::default(),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::context::metrics::bind_failed;
 use crate::context::random::Random;
 use crate::settings::{BindMode, CarrierSettings};
-use smpp::{BindKind, Event, EventStream, StatusClass, SubmitOutcome};
+use smpp::{BindKind, Event, EventStream, PduLog, StatusClass, SubmitOutcome};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -28,13 +28,15 @@ pub(crate) fn kinds(settings: &CarrierSettings) -> &'static [BindKind] {
     }
 }
 
+/// A connection of a carrier: its number, its kind, and the log of its PDUs.
+pub(crate) type Connection = (LinkId, BindKind, PduLog);
+
 /// Binds one connection again and again until `closing` is set.
 pub(crate) async fn keep_bound(
     context: Arc<Context>,
     settings: Arc<CarrierSettings>,
     tls: Option<TlsConnector>,
-    link: LinkId,
-    kind: BindKind,
+    (link, kind, pdus): Connection,
     events: mpsc::Sender<LinkEvent>,
     mut closing: watch::Receiver<bool>,
 ) {
@@ -43,7 +45,7 @@ pub(crate) async fn keep_bound(
         let bound = tokio::select! {
             biased;
             _ = closing.wait_for(|closing| *closing) => return,
-            bound = connect::bind(&*context.network, &settings, tls.as_ref(), kind) => bound,
+            bound = connect::bind(&*context.network, &settings, tls.as_ref(), kind, &pdus) => bound,
         };
         let delay = match bound {
             Ok((session, stream)) => {

@@ -3,7 +3,7 @@
 use crate::context::metrics::status_word;
 use crate::context::network::{Network, Transport, dial_any};
 use crate::settings::CarrierSettings;
-use smpp::{BindError, BindKind, BindOptions, EventStream, Session, StatusClass};
+use smpp::{BindError, BindKind, BindOptions, EventStream, PduLog, Session, StatusClass};
 use std::io;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
@@ -59,6 +59,7 @@ pub(crate) async fn bind(
     settings: &CarrierSettings,
     tls: Option<&TlsConnector>,
     kind: BindKind,
+    pdus: &PduLog,
 ) -> Result<(Session, EventStream), ConnectError> {
     let options = BindOptions {
         kind,
@@ -69,6 +70,7 @@ pub(crate) async fn bind(
         enquire_link: settings.enquire_link,
         response_timeout: settings.response_timeout,
         bind_timeout: TIMEOUT,
+        pdus: pdus.clone(),
         ..BindOptions::default()
     };
     let stream = connect(network, settings, tls).await?;

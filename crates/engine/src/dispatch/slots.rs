@@ -134,8 +134,7 @@ impl BindSlots {
                 Arc::clone(&self.context),
                 Arc::clone(settings),
                 self.tls.clone(),
-                link,
-                kind,
+                (link, kind, self.carrier.pdus.clone()),
                 self.events.clone(),
                 ending,
             );

@@ -11,9 +11,11 @@ use crate::queries::usage::{self, UsageOverview};
 use domain::carrier_control::CarrierControl;
 use domain::search::UsageBy;
 use domain::{Environment, Rulebook};
+use smpp::LoggedPdu;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::{Bind, Doubtful};
+use tokio::time::Instant;
 
 /// Maximum number of recipients in doubt that are listed.
 const MAX_DOUBTFUL: u32 = 100;
@@ -111,6 +113,21 @@ impl Installation {
             })
         });
         Ok(states.collect())
+    }
+
+    /// Returns the last PDUs between this node and a carrier with their times in Unix milliseconds,
+    /// the newest first.
+    pub fn last_pdus(&self, carrier: &str) -> Vec<(i64, LoggedPdu)> {
+        let Some(carrier) = self.live.carrier(carrier) else {
+            return Vec::new();
+        };
+        let (now, now_ms) = (Instant::now(), self.context.clock.now_ms());
+        let pdus = carrier.pdus.newest_first().into_iter();
+        let timed = pdus.map(|pdu| {
+            let age = now.saturating_duration_since(pdu.at).as_millis();
+            (now_ms - i64::try_from(age).unwrap_or_default(), pdu)
+        });
+        timed.collect()
     }
 
     /// Returns the nodes.

@@ -11,6 +11,7 @@ use crate::frame::Frame;
 use crate::frame_buffer::FrameBuffer;
 use crate::limits::{MAX_SYSTEM_ID_OCTETS, text_within};
 use crate::pdu::Bind;
+use crate::pdu_log::{Direction, LoggedPdu};
 use crate::status::CommandStatus;
 use std::future::poll_fn;
 use std::io;
@@ -94,6 +95,10 @@ where
 {
     stream.write_all(&request(options)?).await?;
     stream.flush().await?;
+    let command = options.kind.command();
+    let (sent, ok) = (Direction::Sent, CommandStatus::ROK);
+    let bind = LoggedPdu::of_header(sent, command, ok, BIND_SEQUENCE, Instant::now());
+    options.pdus.record(bind);
     let mut input = FrameBuffer::new();
     let mut early = Vec::new();
     loop {
@@ -101,6 +106,7 @@ where
         let next = input.next_frame();
         match next.map_err(|_| BindError::Protocol("the peer does not speak SMPP"))? {
             Some(frame) => {
+                record(&frame, options);
                 if let Some(peer) = handle_frame(&frame, &mut answers, &mut early)? {
                     return Ok(Handshake { peer, input, early });
                 }
@@ -120,6 +126,23 @@ where
             stream.write_all(&answers).await?;
             stream.flush().await?;
         }
+    }
+}
+
+/// Records a PDU that the handshake handles itself, and its answer. The session records those that
+/// are kept for it.
+fn record(frame: &Frame<'_>, options: &BindOptions) {
+    let header = frame.header;
+    let pdu = codec::decode(header.command, frame.body).ok();
+    if let Some(Pdu::BindResp(..) | Pdu::GenericNack | Pdu::Unbind | Pdu::EnquireLink) = pdu {
+        let row = LoggedPdu::received(header, pdu.as_ref(), Instant::now());
+        options.pdus.record(row);
+    }
+    if let Some(Pdu::EnquireLink) = pdu {
+        let (command, ok) = (header.command.response(), CommandStatus::ROK);
+        let (sent, now) = (Direction::Sent, Instant::now());
+        let answer = LoggedPdu::of_header(sent, command, ok, header.sequence, now);
+        options.pdus.record(answer);
     }
 }
 

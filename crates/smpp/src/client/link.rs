@@ -7,11 +7,12 @@ use super::options::{BindOptions, MAX_WINDOW};
 use super::sequence_set::SequenceSet;
 use super::state::State;
 use super::window::{Entry, Window};
-use crate::codec::{self, Malformed, Pdu, Sm, encode, encode_empty};
+use super::writer::Writer;
+use crate::codec::{self, Malformed, Pdu, Sm};
 use crate::command::Command;
 use crate::frame::{Frame, Header};
 use crate::limits::{self, MAX_MESSAGE_ID_OCTETS, text_within};
-use crate::output::Output;
+use crate::pdu_log::LoggedPdu;
 use crate::probe::{Probe, ProbeStep};
 use crate::status::CommandStatus;
 use crate::tlv::{Tlvs, tag};
@@ -31,7 +32,7 @@ const PEER_UNBIND_TIMEOUT: Duration = Duration::from_secs(1);
 /// The state of one session.
 #[derive(Debug)]
 pub(super) struct Link {
-    pub(super) output: Output,
+    pub(super) writer: Writer,
     pub(super) events: Vec<Event>,
     /// Memory of the `deliver_sm` among the events, in octets.
     pub(super) event_octets: usize,
@@ -41,8 +42,6 @@ pub(super) struct Link {
     response_timeout: Duration,
     send_tlvs: bool,
     probe: Probe,
-    /// Sequence numbers of unanswered `data_sm`, whose response differs from that of `deliver_sm`.
-    data_sequences: SequenceSet,
     timed_out: SequenceSet,
 }
 
@@ -51,7 +50,7 @@ impl Link {
         let mut window = Window::new(options.window.clamp(1, MAX_WINDOW));
         window.continue_after(sequence);
         Self {
-            output: Output::default(),
+            writer: Writer::new(options.pdus.clone()),
             events: Vec::new(),
             event_octets: 0,
             counters: Counters::default(),
@@ -60,7 +59,6 @@ impl Link {
             response_timeout: options.response_timeout,
             send_tlvs,
             probe: Probe::new(options.enquire_link, options.response_timeout, now),
-            data_sequences: SequenceSet::default(),
             timed_out: SequenceSet::default(),
         }
     }
@@ -71,7 +69,7 @@ impl Link {
         // doubt.
         let takes_more = matches!(self.state, State::Open)
             && !self.is_silent()
-            && self.output.waiting() < MAX_UNWRITTEN_SUBMIT_OCTETS;
+            && self.writer.output.waiting() < MAX_UNWRITTEN_SUBMIT_OCTETS;
         if takes_more {
             self.window.available()
         } else {
@@ -108,7 +106,9 @@ impl Link {
     /// Encodes answers and submits, and begins to unbind if that was requested.
     pub(super) fn apply_commands(&mut self, commands: &mut Commands, now: Instant) {
         for (sequence, status) in commands.answers.drain(..) {
-            self.answer(sequence, status);
+            if self.writer.answer(sequence, status, now).is_err() {
+                self.counters.odd_pdus += 1;
+            }
         }
         for submit in commands.submits.drain(..) {
             if commands.unbind {
@@ -138,7 +138,8 @@ impl Link {
         match self.state {
             State::Draining(deadline) if self.window.open() == 0 || now >= deadline => {
                 let sequence = self.window.next_sequence();
-                self.empty(Command::UNBIND, CommandStatus::ROK, sequence);
+                self.writer
+                    .empty(Command::UNBIND, CommandStatus::ROK, sequence, now);
                 self.state = State::Unbinding(now + self.response_timeout.min(UNBIND_TIMEOUT));
             }
             State::Open | State::Draining(_) => self.probe(missed, now),
@@ -184,13 +185,15 @@ impl Link {
 
     fn answer_unbind(&mut self, sequence: u32, now: Instant) {
         let command = Command::UNBIND.response();
-        self.empty(command, CommandStatus::ROK, sequence);
+        self.writer
+            .empty(command, CommandStatus::ROK, sequence, now);
         self.leave(CloseReason::PeerUnbound, now + PEER_UNBIND_TIMEOUT);
     }
 
     /// Answers an impossible length with a `generic_nack`, and ends the session.
     pub(super) fn on_broken_length(&mut self, now: Instant) {
-        self.empty(Command::GENERIC_NACK, CommandStatus::RINVCMDLEN, 0);
+        let status = CommandStatus::RINVCMDLEN;
+        self.writer.empty(Command::GENERIC_NACK, status, 0, now);
         self.leave(CloseReason::Protocol, now + FLUSH_TIMEOUT);
     }
 
@@ -201,7 +204,7 @@ impl Link {
             return None;
         };
         let awaits_responses = reason == CloseReason::PeerUnbound && self.window.open() > 0;
-        let is_done = drained && self.output.is_done() && !awaits_responses;
+        let is_done = drained && self.writer.output.is_done() && !awaits_responses;
         (now >= at || is_done).then_some(reason)
     }
 
@@ -225,10 +228,8 @@ impl Link {
             message.tlvs = Tlvs::default();
         }
         let sequence = self.window.next_sequence();
-        let start = self.output.position();
-        let pdu = Pdu::Submit(message);
-        match encode(&mut self.output.octets, CommandStatus::ROK, sequence, &pdu) {
-            Ok(()) => {
+        match self.writer.submit(message, sequence, now) {
+            Ok(start) => {
                 self.counters.submits += 1;
                 self.window.insert(Entry {
                     sequence,
@@ -241,19 +242,8 @@ impl Link {
         }
     }
 
-    fn answer(&mut self, sequence: u32, status: CommandStatus) {
-        let pdu = if self.data_sequences.take(sequence) {
-            Pdu::DataResp(b"")
-        } else {
-            Pdu::DeliverResp
-        };
-        if encode(&mut self.output.octets, status, sequence, &pdu).is_err() {
-            self.counters.odd_pdus += 1;
-        }
-    }
-
     fn expire(&mut self, now: Instant) {
-        let sent = self.output.sent();
+        let sent = self.writer.output.sent();
         for entry in self.window.expire(now, self.response_timeout) {
             self.counters.timeouts += 1;
             if entry.start < sent {
@@ -273,14 +263,16 @@ impl Link {
             ProbeStep::GiveUp => self.leave(CloseReason::HalfOpen, now),
             ProbeStep::Write => {
                 let sequence = self.window.next_sequence();
-                self.empty(Command::ENQUIRE_LINK, CommandStatus::ROK, sequence);
+                let status = CommandStatus::ROK;
+                self.writer
+                    .empty(Command::ENQUIRE_LINK, status, sequence, now);
             }
         }
     }
 
     /// Settles a request whose response will not arrive.
     fn lose(&mut self, entry: &Entry) {
-        let outcome = if entry.start < self.output.sent() {
+        let outcome = if entry.start < self.writer.output.sent() {
             SubmitOutcome::Unknown
         } else {
             SubmitOutcome::NotSent
@@ -292,21 +284,22 @@ impl Link {
         self.events.push(Event::Submitted { tag, outcome });
     }
 
-    fn empty(&mut self, command: Command, status: CommandStatus, sequence: u32) {
-        encode_empty(&mut self.output.octets, command, status, sequence);
-    }
-
     /// Handles one PDU of the peer.
     pub(super) fn on_frame(&mut self, frame: &Frame<'_>, now: Instant) {
         let header = frame.header;
-        match codec::decode(header.command, frame.body) {
+        let decoded = codec::decode(header.command, frame.body);
+        let pdu = decoded.as_ref().ok();
+        self.writer
+            .log
+            .record(LoggedPdu::received(header, pdu, now));
+        match decoded {
             Ok(Pdu::SubmitResp(id)) => self.on_response(header, id),
             Ok(Pdu::Deliver(message)) => self.on_deliver(header, &message),
             Ok(Pdu::Data(message)) => {
-                self.data_sequences.insert(header.sequence);
+                self.writer.data_sequences.insert(header.sequence);
                 self.on_deliver(header, &message);
             }
-            Ok(Pdu::EnquireLink) => self.respond(header, CommandStatus::ROK),
+            Ok(Pdu::EnquireLink) => self.respond(header, CommandStatus::ROK, now),
             Ok(Pdu::GenericNack) => self.on_nack(header, now),
             Ok(Pdu::Unbind) => self.on_unbind(header.sequence, now),
             Ok(Pdu::UnbindResp) if matches!(self.state, State::Unbinding(_)) => {
@@ -321,12 +314,14 @@ impl Link {
             Ok(
                 Pdu::UnbindResp | Pdu::BindResp(..) | Pdu::SubmitMultiResp(_) | Pdu::QueryResp(_),
             ) => self.counters.odd_pdus += 1,
-            Ok(Pdu::Bind(..) | Pdu::Submit(_)) => self.refuse(header, CommandStatus::RINVBNDSTS),
+            Ok(Pdu::Bind(..) | Pdu::Submit(_)) => {
+                self.refuse(header, CommandStatus::RINVBNDSTS, now);
+            }
             Ok(Pdu::SubmitMulti(..) | Pdu::Query(_) | Pdu::Cancel(_) | Pdu::Other(..))
             | Err(Malformed(Command::SUBMIT_MULTI | Command::QUERY_SM | Command::CANCEL_SM)) => {
-                self.nack(header, CommandStatus::RINVCMDID);
+                self.nack(header, CommandStatus::RINVCMDID, now);
             }
-            Err(_) => self.refuse(header, CommandStatus::RINVCMDLEN),
+            Err(_) => self.refuse(header, CommandStatus::RINVCMDLEN, now),
         }
     }
 
@@ -378,22 +373,24 @@ impl Link {
         });
     }
 
-    fn respond(&mut self, header: Header, status: CommandStatus) {
-        self.empty(header.command.response(), status, header.sequence);
+    fn respond(&mut self, header: Header, status: CommandStatus, now: Instant) {
+        let command = header.command.response();
+        self.writer.empty(command, status, header.sequence, now);
     }
 
     /// Answers an invalid request with its own response. Invalid responses are only counted.
-    fn refuse(&mut self, header: Header, status: CommandStatus) {
+    fn refuse(&mut self, header: Header, status: CommandStatus, now: Instant) {
         self.counters.odd_pdus += 1;
         if !header.command.is_response() {
-            self.respond(header, status);
+            self.respond(header, status, now);
         }
     }
 
-    fn nack(&mut self, header: Header, status: CommandStatus) {
+    fn nack(&mut self, header: Header, status: CommandStatus, now: Instant) {
         self.counters.odd_pdus += 1;
         if !header.command.is_response() {
-            self.empty(Command::GENERIC_NACK, status, header.sequence);
+            let command = Command::GENERIC_NACK;
+            self.writer.empty(command, status, header.sequence, now);
         }
     }
 }

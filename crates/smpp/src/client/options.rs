@@ -1,6 +1,7 @@
 //! The options of a bind and its session.
 
 use crate::pdu::BindKind;
+use crate::pdu_log::PduLog;
 use std::fmt;
 use std::time::Duration;
 
@@ -36,6 +37,8 @@ pub struct BindOptions {
     pub bind_timeout: Duration,
     /// `true` sends optional parameters also to a peer that does not announce version 3.4.
     pub always_send_tlvs: bool,
+    /// The log of the last PDUs. Connections of one carrier share it.
+    pub pdus: PduLog,
 }
 
 impl Default for BindOptions {
@@ -53,6 +56,7 @@ impl Default for BindOptions {
             response_timeout: Duration::from_mins(1),
             bind_timeout: Duration::from_secs(10),
             always_send_tlvs: false,
+            pdus: PduLog::default(),
         }
     }
 }

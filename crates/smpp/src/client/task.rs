@@ -92,7 +92,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
         if self.is_behind(now) {
             return false;
         }
-        if self.link.output.waiting() >= MAX_UNWRITTEN_OCTETS {
+        if self.link.writer.output.waiting() >= MAX_UNWRITTEN_OCTETS {
             // The timeouts of a peer that does not read continue.
             self.drained = true;
             return false;
@@ -160,7 +160,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Task<S> {
     }
 
     fn write(&mut self, cx: &mut Context<'_>, now: Instant) -> bool {
-        match self.link.output.poll_write(&mut self.stream, cx) {
+        match self.link.writer.output.poll_write(&mut self.stream, cx) {
             Ok(progress) => progress,
             Err(error) => {
                 // Octets that the peer wrote earlier may still be readable, such as responses.

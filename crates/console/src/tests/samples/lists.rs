@@ -242,6 +242,7 @@ fn addition() -> Details {
             part("Type or paste", lines.hint("One a line.")),
             part("From a file", file.hint("CSV or XLSX.")),
         ],
+        refresh: None,
     }
 }
 
@@ -273,18 +274,62 @@ fn carrier() -> Details {
         facts: facts
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .to_vec(),
-        sections: vec![Part {
-            title: "Throttle".to_owned(),
-            lead: "The most submits a second of all nodes. An empty field ends the throttle."
-                .to_owned(),
-            table: None,
-            empty: None,
-            form: Some(SmallForm {
-                href: "/operator/carriers/mtn/throttle".to_owned(),
-                fields: vec![limit.optional().value("20")],
-                action: "Throttle".to_owned(),
-            }),
-        }],
+        refresh: Some("/operator/carriers/mtn".to_owned()),
+        sections: vec![
+            last_pdus(),
+            Part {
+                title: "Throttle".to_owned(),
+                lead: "The most submits a second of all nodes. An empty field ends the throttle."
+                    .to_owned(),
+                table: None,
+                empty: None,
+                form: Some(SmallForm {
+                    href: "/operator/carriers/mtn/throttle".to_owned(),
+                    fields: vec![limit.optional().value("20")],
+                    action: "Throttle".to_owned(),
+                }),
+            },
+        ],
+    }
+}
+
+/// The last PDUs of a carrier, as they are between a submit and its receipt.
+const PDUS: [&str; 10] = [
+    "11:31:14.806|Sent|deliver_sm_resp|48|ESME_ROK|–|–|–",
+    "11:31:14.802|Received|deliver_sm|48|–|**********567|ShopLagos|122 octets",
+    "11:31:13.411|Received|submit_sm_resp|1207|ESME_RINVDSTADR|–|–|–",
+    "11:31:13.402|Sent|submit_sm|1207|–|ShopLagos|**********006|153 octets",
+    "11:31:13.398|Received|submit_sm_resp|1206|ESME_ROK|–|–|–",
+    "11:31:13.390|Sent|submit_sm|1206|–|ShopLagos|**********567|153 octets",
+    "11:31:01.004|Received|enquire_link_resp|1205|ESME_ROK|–|–|–",
+    "11:31:01.001|Sent|enquire_link|1205|–|–|–|–",
+    "11:30:01.000|Received|bind_transceiver_resp|1|ESME_ROK|–|–|–",
+    "11:30:00.998|Sent|bind_transceiver|1|–|–|–|–",
+];
+
+fn last_pdus() -> Part {
+    let cell = |text: &str| Cell::Code(text.to_owned());
+    let cells = PDUS.map(|row| row.split('|').map(cell).collect());
+    Part {
+        title: "Last PDUs".to_owned(),
+        lead: "The newest 50 of this node. Numbers are masked, and texts are not kept.".to_owned(),
+        table: Some(Table {
+            label: "Last PDUs".to_owned(),
+            columns: vec![
+                Column::text("Time"),
+                Column::text("Direction").wide(),
+                Column::text("Command"),
+                Column::number("Sequence").wide(),
+                Column::text("Status"),
+                Column::text("From").wide(),
+                Column::text("To").wide(),
+                Column::number("Text").wide(),
+            ],
+            rows: cells.to_vec(),
+            now_ms: NOW_MS,
+        }),
+        empty: None,
+        form: None,
     }
 }
 
@@ -358,6 +403,7 @@ fn details() -> Details {
         changes: vec![confirm("restrict".to_owned())],
         figures: vec![Figure::new("Balance", "₦41,310.50")],
         facts: vec![("E-mail".to_owned(), "amina@example.com".to_owned())],
+        refresh: None,
         sections: vec![Part {
             title: "Sender IDs".to_owned(),
             lead: "Senders of this account.".to_owned(),

@@ -182,6 +182,31 @@ async fn a_phrase_of_an_operator_refuses_texts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_last_pdus_of_a_carrier_are_masked() {
+    let ogene = Ogene::start().await;
+    let id = ogene.sent_id(to(MTN, "Fresh tomatoes")).await;
+    assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
+    let (mut operator, _) = member(&ogene, None, Role::Operator).await;
+    let overview = operator.get("/operator/").await;
+    let carrier = between(&overview, "/operator/carriers/", "\"");
+    let page = operator.get(&format!("/operator/carriers/{carrier}")).await;
+    let masked = format!("{}{}", "*".repeat(10), &MTN[10..]);
+    has(
+        &page,
+        &[
+            "bind_transceiver_resp",
+            "submit_sm_resp",
+            "deliver_sm",
+            &masked,
+        ],
+    );
+    for secret in [MTN, "Fresh tomatoes", &MTN[..10]] {
+        assert!(!page.text().contains(secret), "{secret}");
+    }
+    ogene.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_operator_sees_the_traffic_of_carriers() {
     let ogene = Ogene::start().await;
     let id = ogene.sent_id(to(MTN, "Fresh tomatoes")).await;

@@ -48,6 +48,7 @@ pub(super) async fn screen(visitor: &Visitor, notice: Option<Notice>) -> Result<
             token_list(visitor, id).await?,
             entries(visitor, id).await?,
         ],
+        refresh: None,
     })
 }
 

@@ -156,6 +156,7 @@ pub(super) async fn message(visitor: Visitor) -> Answered {
             recipients(&found, visitor.now_ms()),
             owner(account.id, visitor.now_ms()),
         ],
+        refresh: None,
     };
     Ok(visitor.answer(&screen))
 }

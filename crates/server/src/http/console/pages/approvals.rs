@@ -88,6 +88,7 @@ pub(super) async fn details(visitor: Visitor) -> Answered {
                 action: "Reject sender ID".to_owned(),
             }),
         }],
+        refresh: None,
     }))
 }
 

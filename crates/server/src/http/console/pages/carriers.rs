@@ -8,10 +8,12 @@ use super::lists::words;
 use super::{carrier_changes, trace};
 use crate::explanation::meaning;
 use console::Section;
-use console::figures::{count, duration, percent};
+use console::figures::{count, counted, duration, percent};
 use console::parts::{Badge, Cell, Column, Empty, Figure, Table, Tone};
 use console::screens::{Details, Listing, Part};
+use domain::time::lagos_time;
 use engine::CarrierState;
+use smpp::{CommandStatus, Direction, LoggedPdu, MaskedAddress, PDU_LOG_ROWS};
 use std::collections::BTreeMap;
 
 /// The address of the list of carriers.
@@ -114,8 +116,10 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
         facts: facts(carrier, &reading),
         sections: vec![
             responses(&reading, visitor.now_ms()),
+            last_pdus(&visitor, &carrier.name),
             carrier_changes::throttled(carrier),
         ],
+        refresh: Some(format!("{PATH}/{}", carrier.name)),
     };
     Ok(visitor.answer(&screen))
 }
@@ -228,6 +232,88 @@ fn responses(reading: &Reading, now_ms: i64) -> Part {
         )),
         form: None,
     }
+}
+
+/// Returns the last PDUs of this node, masked.
+fn last_pdus(visitor: &Visitor, carrier: &str) -> Part {
+    let pdus = visitor.engine().installation().last_pdus(carrier);
+    let rows = pdus.into_iter().map(|(at_ms, pdu)| pdu_row(at_ms, &pdu));
+    Part {
+        title: "Last PDUs".to_owned(),
+        lead: format!(
+            "The newest {PDU_LOG_ROWS} of this node. Numbers are masked, and texts are not kept."
+        ),
+        table: Some(Table {
+            label: "Last PDUs".to_owned(),
+            columns: vec![
+                Column::text("Time"),
+                Column::text("Direction").wide(),
+                Column::text("Command"),
+                Column::number("Sequence").wide(),
+                Column::text("Status"),
+                Column::text("From").wide(),
+                Column::text("To").wide(),
+                Column::number("Text").wide(),
+            ],
+            rows: rows.collect(),
+            now_ms: visitor.now_ms(),
+        }),
+        empty: Some(Empty::new(
+            "No PDUs yet",
+            "Binds, submits and receipts appear here as they are sent and received.",
+        )),
+        form: None,
+    }
+}
+
+fn pdu_row(at_ms: i64, pdu: &LoggedPdu) -> Vec<Cell> {
+    let direction = match pdu.direction {
+        Direction::Sent => "Sent",
+        Direction::Received => "Received",
+    };
+    // A request has no status.
+    let status = if pdu.command.is_response() {
+        status_name(pdu.status)
+    } else {
+        "–".to_owned()
+    };
+    let addresses = pdu.addresses.as_ref();
+    let address = |address: Option<&MaskedAddress>| {
+        address.map_or_else(
+            || Cell::text("–"),
+            |one| Cell::Code(one.as_str().to_owned()),
+        )
+    };
+    let octets = pdu.text_octets.map_or_else(
+        || "–".to_owned(),
+        |octets| counted(u64::from(octets), "octet"),
+    );
+    vec![
+        Cell::Code(clock_time(at_ms)),
+        Cell::text(direction),
+        Cell::Code(pdu.command.name().to_owned()),
+        Cell::text(pdu.sequence.to_string()),
+        Cell::Code(status),
+        address(addresses.map(|(from, _)| from)),
+        address(addresses.map(|(_, to)| to)),
+        Cell::text(octets),
+    ]
+}
+
+/// Returns the name of a status, with its number if the protocol has no name for it.
+fn status_name(status: CommandStatus) -> String {
+    if status.is_known() {
+        status.name().to_owned()
+    } else {
+        format!("{} {:#x}", status.name(), status.0)
+    }
+}
+
+/// Returns the time of the day in Lagos with milliseconds.
+fn clock_time(at_ms: i64) -> String {
+    let time = lagos_time(at_ms);
+    let clock = time.get(11..).unwrap_or_default();
+    format!("{clock}.{:03}", at_ms.rem_euclid(1_000))
 }
 
 fn explained(status: &str) -> &'static str {

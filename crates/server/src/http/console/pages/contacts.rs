@@ -255,6 +255,7 @@ async fn addition(
             part("Type or paste", &limit, format!("{}/add", path(id)), lines),
             part("From a file", "", format!("{}/file", path(id)), file),
         ],
+        refresh: None,
     })
 }
 

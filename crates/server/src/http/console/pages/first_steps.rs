@@ -103,6 +103,7 @@ fn form(visitor: &Visitor, status: StatusCode, fields: &Form, error: Option<Stri
         changes: Vec::new(),
         figures: Vec::new(),
         facts: Vec::new(),
+        refresh: None,
         sections: vec![
             step(
                 "1. Create an account",

@@ -52,6 +52,7 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
             gateways(&installation, &usage, now_ms),
             nodes(&installation, now_ms).await?,
         ],
+        refresh: Some("/operator/".to_owned()),
     };
     Ok(visitor.answer(&screen))
 }

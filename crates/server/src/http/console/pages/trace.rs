@@ -53,6 +53,7 @@ pub(super) async fn trace(visitor: Visitor, fields: Form) -> Answered {
             ("Network".to_owned(), network),
         ],
         sections: vec![part],
+        refresh: None,
     }))
 }
 
