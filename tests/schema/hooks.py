@@ -16,7 +16,7 @@ def changed(fields):
     if not isinstance(fields, dict):
         return fields
     known = len(repr(fields)) % 2 == 0
-    places = {**(KNOWN if known else {}), "callback_url": NOWHERE}
+    places = {**(KNOWN if known else {}), "callback_url": NOWHERE, "url": NOWHERE}
     # The schema does not say which characters of a list of numbers separate them, and that no text holds U+0000.
     if "to" in fields and not any(part.isalnum() for part in str(fields["to"])):
         places["to"] = KNOWN["to"]
@@ -43,6 +43,8 @@ FORMED = {
     "limit": "100",
     "code": "123456",
     "sender": "Ogene",
+    "number": "32811",
+    "keyword": "vote",
     "sender_id": "AdaStores",
     "purpose": "News",
     "variables": {"name": "Ada"},

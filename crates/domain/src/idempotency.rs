@@ -11,7 +11,9 @@ mod requests;
 pub use fingerprint::{FingerprintWriter, RequestFingerprint};
 pub use key::{HEADER, IdempotencyKey, MAX_KEY_CHARACTERS};
 pub use operation::Operation;
-pub use requests::{of_change, of_otp, of_personalised, of_send, of_sender, of_verification};
+pub use requests::{
+    of_change, of_otp, of_personalised, of_route, of_send, of_sender, of_verification,
+};
 
 use crate::refusal::Refusal;
 

@@ -7,12 +7,14 @@ mod decode;
 mod fingerprint;
 mod join;
 mod message;
+mod request;
 mod route;
 
 pub use decode::decode;
 pub use fingerprint::fingerprint;
 pub use join::{InboundPage, JoinedPages, join};
 pub use message::{EVENT, InboundMessage};
+pub use request::{MAX_ROUTES, RouteFields, RouteRequest};
 pub use route::{
     InboundRoute, KeywordFault, MAX_KEYWORD_CHARACTERS, NumberFault, address, keyword, matching,
     number,

@@ -1,11 +1,15 @@
 //! All refusals of requests with their texts. The server assigns codes and HTTP statuses.
 
+mod wording;
+
+pub use wording::Simulated;
+
 use crate::ids::MessageId;
 use crate::money::Money;
 use crate::personalised::faults::RowFaults;
 use crate::velocity::block::Block;
-use std::fmt;
 use std::net::IpAddr;
+use wording::size;
 
 /// The reason why a request is refused. Its text names the next step of the caller. It repeats nothing of
 /// the request, which may have a number, a text or a token in the wrong field, because answers are
@@ -87,6 +91,29 @@ pub enum Refusal {
     /// The account has no message with that id.
     #[error("There is no message with this message_id on this account.")]
     UnknownMessage,
+    /// The account has no route of inbound messages with that id.
+    #[error(
+        "There is no route with this route_id on this account: `GET /inbound/routes` lists them."
+    )]
+    UnknownRoute,
+    /// The operator did not give the number to the account.
+    #[error(
+        "The operator did not give this number to your account: `GET /inbound/routes` lists your numbers. Ask the operator \
+         for another."
+    )]
+    UnknownNumber,
+    /// The keyword of the number belongs to another account.
+    #[error("This keyword of the number belongs to another account. Choose another keyword.")]
+    KeywordTaken,
+    /// The operator made the route.
+    #[error("The operator gave this route to your account, so only the operator can remove it.")]
+    RouteGiven,
+    /// The account has as many routes as it may have.
+    #[error("An account has at most {limit} routes. Remove one that is not needed.")]
+    RoutesUsed {
+        /// The maximum number of routes.
+        limit: usize,
+    },
     /// The text is too long.
     #[error("The message text has {length} characters; at most {limit} are allowed.")]
     TooLong {
@@ -360,32 +387,6 @@ pub enum Refusal {
         /// The maximum number of resends.
         limit: u32,
     },
-}
-
-/// The kinds that the sandbox limits.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Simulated {
-    /// Recipients.
-    Recipients,
-    /// Recipients with a callback.
-    Callbacks,
-}
-
-impl fmt::Display for Simulated {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Recipients => "recipients",
-            Self::Callbacks => "recipients with a `callback_url`",
-        })
-    }
-}
-
-/// Formats a number of bytes in the largest unit that divides it.
-fn size(bytes: usize) -> String {
-    let units = [("MiB", 1 << 20), ("KiB", 1 << 10)];
-    let whole = units.iter().find(|(_, unit)| bytes.is_multiple_of(*unit));
-    let (name, unit) = whole.unwrap_or(&("bytes", 1));
-    format!("{} {name}", bytes / unit)
 }
 
 /// Returns a wait in whole seconds, rounded up.

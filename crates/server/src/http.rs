@@ -33,7 +33,7 @@ use api::{
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::Redirect;
-use axum::routing::{MethodRouter, get, post};
+use axum::routing::{MethodRouter, delete, get, post};
 use context::Api;
 use docs::page;
 use domain::Environment;
@@ -58,7 +58,15 @@ pub fn router(state: State, pages: Option<Console>, shows_metrics: bool) -> Rout
     let sandbox = Api::new(&state, Environment::Sandbox, Shape::V2);
     let legacy = Api::new(&state, Environment::Live, Shape::V1);
     let router = Router::new()
-        .merge(interface("/api/v2").with_state(live))
+        .merge(interface("/api/v2").with_state(Arc::clone(&live)))
+        .route(
+            "/api/v2/inbound/routes",
+            post(inbound::add_route).with_state(Arc::clone(&live)),
+        )
+        .route(
+            "/api/v2/inbound/routes/{route_id}",
+            delete(inbound::remove_route).with_state(live),
+        )
         .merge(interface("/api/sandbox/v2").with_state(sandbox))
         .route("/api/v1/sms/create", sending().with_state(legacy))
         .route("/", get(|| async { Redirect::temporary("/docs") }))

@@ -6,10 +6,13 @@
 mod arrivals;
 mod messages;
 mod pages;
+mod route_changes;
+mod route_requests;
 mod routes;
 pub(crate) mod row;
 
 pub use arrivals::{ArrivedPage, KeptPages};
 pub use messages::InboundMessages;
 pub use pages::{InboundPages, PageGroup};
-pub use routes::{AddedRoute, InboundRoutes, RemovedRoute, RouteOwner};
+pub use route_changes::{AddedRoute, RemovedRoute, RouteOwner};
+pub use routes::InboundRoutes;

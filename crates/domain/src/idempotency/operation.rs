@@ -29,5 +29,9 @@ named_enum! {
         CancelOtp = "otp/cancel",
         /// `/sender-ids`.
         RequestSenderId = "sender-ids",
+        /// `/inbound/routes`.
+        AddRoute = "inbound/routes",
+        /// `/inbound/routes/{route_id}`.
+        RemoveRoute = "inbound/routes/remove",
     }
 }

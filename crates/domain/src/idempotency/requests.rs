@@ -9,6 +9,7 @@ use crate::account::Environment;
 use crate::draft::SendFields;
 use crate::draft::personalised::{choose, each_text};
 use crate::gateway::{AppendSender, Gateway};
+use crate::inbound::RouteRequest;
 use crate::number;
 use crate::number::read_recipients;
 use crate::number::recipient::Recipient;
@@ -110,6 +111,15 @@ pub fn of_sender(request: &SenderRequest) -> RequestFingerprint {
     let mut writer = FingerprintWriter::new(Operation::RequestSenderId);
     writer.text("sender_id", Some(&request.name));
     writer.text("purpose", Some(&request.purpose));
+    writer.finish()
+}
+
+/// Returns the fingerprint of a request for a route of inbound messages.
+pub fn of_route(request: &RouteRequest) -> RequestFingerprint {
+    let mut writer = FingerprintWriter::new(Operation::AddRoute);
+    writer.text("number", Some(&request.number));
+    writer.text("keyword", Some(&request.keyword));
+    writer.text("url", request.url.as_deref());
     writer.finish()
 }
 

@@ -152,7 +152,12 @@ fn status_of(refusal: &Refusal) -> CommandStatus {
         | Refusal::Rows(_)
         | Refusal::OtpTooOften { .. }
         | Refusal::OtpResendTooSoon { .. }
-        | Refusal::OtpResendsUsed { .. } => CommandStatus::RSUBMITFAIL,
+        | Refusal::OtpResendsUsed { .. }
+        | Refusal::UnknownRoute
+        | Refusal::UnknownNumber
+        | Refusal::KeywordTaken
+        | Refusal::RouteGiven
+        | Refusal::RoutesUsed { .. } => CommandStatus::RSUBMITFAIL,
     }
 }
 

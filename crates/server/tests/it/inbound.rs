@@ -1,12 +1,12 @@
 //! Inbound messages over real SMPP.
 
-use super::kit::http::Request;
+use super::kit::http::{Answer, Request};
 use super::kit::receiver::{Reaction, Receiver};
 use super::kit::{MTN, Ogene, SENDER, Setup, operations, to, until, with};
 use domain::inbound::{InboundMessage, InboundRoute};
 use domain::search::FilterFields;
 use engine::operators::{PageRequest, Replay, RouteFields};
-use serde_json::json;
+use serde_json::{Value, json};
 use smpp::simulator::{Quirk, ReceiptForm, ReceiptStyle, Script};
 use smpp::{Address, DeliverSm, Tlv, esm_class, tag, udh};
 
@@ -424,5 +424,95 @@ async fn a_kill_loses_no_callback_of_an_inbound_message() {
     ogene.serve().await;
     assert_eq!(receiver.called(2).await[1].text, first.text);
     assert_eq!(texts(&kept(&ogene, 1).await), ["Yes"]);
+    ogene.end().await;
+}
+
+const ROUTES: &str = "/api/v2/inbound/routes";
+
+/// Posts a route of the shop under an idempotency key.
+async fn post_route(ogene: &Ogene, path: &str, key: &str, fields: &Value) -> Answer {
+    let post = Request::post(path).bearer(&ogene.shop.token);
+    ogene
+        .ask(&post.header("idempotency-key", key).json(fields))
+        .await
+}
+
+#[tokio::test]
+async fn a_customer_adds_routes_of_its_own_numbers_only() {
+    let ogene = Ogene::start().await;
+    let other = ogene.customer("5").await;
+    route(&ogene, "32811", None).await;
+    let fields = RouteFields {
+        number: "32811".to_owned(),
+        keyword: Some("promo".to_owned()),
+        ..RouteFields::default()
+    };
+    let store = ogene.store().await;
+    let taken = operations(&store).inbound();
+    taken.add_route(other.id, &fields).await.expect("a route");
+    store.close().await;
+    let vote = json!({"number": 32811, "keyword": " Vote!"});
+    let added = post_route(&ogene, ROUTES, "one", &vote).await;
+    assert_eq!(added.status, 200, "{}", added.text());
+    let data = &added.json()["data"];
+    assert_eq!(
+        (
+            &data["number"],
+            &data["keyword"],
+            &data["url"],
+            &data["given"]
+        ),
+        (&json!("32811"), &json!("vote"), &Value::Null, &json!(false))
+    );
+    let again = post_route(&ogene, ROUTES, "one", &vote).await;
+    assert_eq!(again.header("idempotent-replayed"), Some("true"));
+    assert_eq!(again.json(), added.json());
+    let changed = json!({"number": "32811", "keyword": "other"});
+    let changed = post_route(&ogene, ROUTES, "one", &changed).await;
+    assert_eq!(changed.code(), "API-2016");
+    let url = "ftp://shop.example.ng";
+    for (fields, code) in [
+        (json!({"number": "32812"}), "API-2007"),
+        (json!({"number": "32811", "keyword": "PROMO"}), "API-2019"),
+        (json!({"keyword": "vote"}), "API-2000"),
+        (json!({"number": "32811", "keyword": "?"}), "API-2000"),
+        (json!({"number": "32811", "url": url}), "API-2000"),
+    ] {
+        let refused = post_route(&ogene, ROUTES, "two", &fields).await;
+        assert_eq!(refused.code(), code, "{fields}");
+    }
+    let simulated = post_route(&ogene, "/api/sandbox/v2/inbound/routes", "two", &vote);
+    assert_eq!(simulated.await.code(), "API-4050");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_customer_changes_and_removes_its_routes() {
+    let ogene = Setup::new().set("carriers.mtn.binds", "1").start().await;
+    let receiver = Receiver::start().await;
+    let given = route(&ogene, "32811", None).await;
+    let vote = json!({"number": "32811", "keyword": "vote", "url": receiver.url});
+    let added = post_route(&ogene, ROUTES, "one", &vote).await;
+    ogene.bound("mtn", 1).await;
+    ogene.smsc().send("ogene", inbound("32811", 0, b"Vote A"));
+    assert_eq!(receiver.called(1).await[0].field("body"), "Vote A");
+    let remove = async |id: &str| {
+        let remove = Request::new("DELETE", &format!("{ROUTES}/{id}"));
+        ogene.ask(&remove.bearer(&ogene.shop.token)).await
+    };
+    let data = &added.json()["data"];
+    let id = data["route_id"].as_str().expect("an id");
+    assert_eq!(remove(id).await.json()["data"], json!({"route_id": id}));
+    assert_eq!(remove(id).await.code(), "API-2007");
+    assert_eq!(remove(&given.id).await.code(), "API-2019");
+    let all = json!({"number": "32811", "url": receiver.url});
+    let changed = post_route(&ogene, ROUTES, "two", &all).await;
+    let data = &changed.json()["data"];
+    assert_eq!(
+        (&data["route_id"], &data["url"], &data["given"]),
+        (&json!(given.id), &json!(receiver.url), &json!(true))
+    );
+    ogene.smsc().send("ogene", inbound("32811", 0, b"Vote B"));
+    assert_eq!(receiver.called(2).await[1].field("body"), "Vote B");
     ogene.end().await;
 }

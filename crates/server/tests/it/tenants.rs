@@ -2,8 +2,9 @@
 //! with its own token. The answer must be the same as if that data did not exist.
 
 use crate::kit::http::{Answer, Request, encoded};
-use crate::kit::{AIRTEL, Customer, GLO, MTN, Ogene, SENDER, to};
+use crate::kit::{AIRTEL, Customer, GLO, MTN, Ogene, SENDER, operations, to};
 use domain::SenderStatus;
+use engine::operators::RouteFields;
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,10 +23,12 @@ enum Policy {
     Send,
     /// The path uses the one-time password that it names.
     Otp,
+    /// The path removes the route of inbound messages that it names.
+    Route,
 }
 
 /// Every path of the service. A new path needs a policy here.
-const POLICIES: [(&str, Policy); 78] = [
+const POLICIES: [(&str, Policy); 79] = [
     ("/", Policy::Public),
     ("/docs", Policy::Public),
     ("/docs/docs.css", Policy::Public),
@@ -61,6 +64,7 @@ const POLICIES: [(&str, Policy); 78] = [
     ),
     ("/api/v2/inbound", Policy::Own),
     ("/api/v2/inbound/routes", Policy::Own),
+    ("/api/v2/inbound/routes/{route_id}", Policy::Route),
     ("/api/v2/exports/recipients.csv", Policy::Own),
     ("/api/v2/exports/wallet.csv", Policy::Own),
     ("/api/v2/usage", Policy::Own),
@@ -461,6 +465,49 @@ async fn what_is_public_is_the_same_for_everybody() {
         let id = tenant.customer.id.to_string();
         for own in [&*id, tenant.sender, &tenant.live, &tenant.customer.token_id] {
             assert!(!metrics.text().contains(own), "{own}");
+        }
+    }
+    two.ogene.end().await;
+}
+
+#[tokio::test]
+async fn another_accounts_route_is_answered_as_an_unknown_one() {
+    let two = Two::start().await;
+    for (me, other) in two.pairs() {
+        let (token, number) = (&me.customer.token, &other.number);
+        let fields = RouteFields {
+            number: number.clone(),
+            ..RouteFields::default()
+        };
+        let store = two.ogene.store().await;
+        let given = operations(&store).inbound();
+        given
+            .add_route(other.customer.id, &fields)
+            .await
+            .expect("a route");
+        store.close().await;
+        let add = async |token: &str, number: &str| {
+            let fields = json!({"number": number, "keyword": "yes"});
+            let add = Request::post("/api/v2/inbound/routes").bearer(token);
+            two.ogene.ask(&add.json(&fields)).await
+        };
+        let added = add(&other.customer.token, number).await;
+        let id = added.json()["data"]["route_id"].as_str().map(str::to_owned);
+        let id = id.expect("an id");
+        assert_eq!(
+            told(&add(token, number).await),
+            told(&add(token, "99999").await)
+        );
+        for path in of_policy(Policy::Route) {
+            let remove = async |token: &str, id: &str| {
+                let path = path.replace("{route_id}", id);
+                let remove = Request::new("DELETE", &path).bearer(token);
+                told(&two.ogene.ask(&remove).await)
+            };
+            let unknown = remove(token, "rt_0000000000000000").await;
+            assert_eq!(unknown.0, 404, "{path}");
+            assert_eq!(remove(token, &id).await, unknown, "{path}");
+            assert_eq!(remove(&other.customer.token, &id).await.0, 200, "{path}");
         }
     }
     two.ogene.end().await;

@@ -1,16 +1,15 @@
 //! Routes of inbound messages.
 
-use crate::accounts::revision::touch;
+use super::route_changes::{AddRoute, AddedRoute, RemoveRoute, RemovedRoute, RouteOwner, RouteRow};
+use super::route_requests::{GiveUpRoute, RequestRoute};
+use crate::buckets::Buckets;
+use crate::change_once::ChangeOnce;
+use crate::idempotency::{KeyedChange, Outcome};
 use crate::lists::{AccountRowKey, ListRow, page_of};
-use crate::operators::audit::{self, By, Entry};
-use database::{Change, Db, Result, Tx, query};
-use domain::AccountId;
+use crate::operators::audit::By;
+use database::{Db, Result, query};
 use domain::inbound::InboundRoute;
-use serde_json::{Value, json};
-
-const ADD: &str = "inbound.route.add";
-
-const REMOVE: &str = "inbound.route.remove";
+use domain::{AccountId, Environment};
 
 impl ListRow for InboundRoute {
     type Key = AccountRowKey;
@@ -18,190 +17,6 @@ impl ListRow for InboundRoute {
     fn key(&self) -> AccountRowKey {
         (self.account.0, self.created_at_ms, self.id.clone())
     }
-}
-
-struct RouteRow {
-    route_id: String,
-    number: String,
-    keyword: String,
-    account_id: i64,
-    url: Option<String>,
-    given: bool,
-    created_at_ms: i64,
-}
-
-database::from_row!(RouteRow {
-    route_id,
-    number,
-    keyword,
-    account_id,
-    url,
-    given,
-    created_at_ms
-});
-
-impl From<RouteRow> for InboundRoute {
-    fn from(row: RouteRow) -> Self {
-        Self {
-            id: row.route_id,
-            number: row.number,
-            keyword: row.keyword,
-            account: AccountId(row.account_id),
-            url: row.url,
-            is_given: row.given,
-            created_at_ms: row.created_at_ms,
-        }
-    }
-}
-
-/// The author of a change of a route, which decides what may be changed.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum RouteOwner {
-    /// The operator.
-    Operator,
-    /// The account itself: it changes its own routes of numbers that the operator gave to it.
-    Account(AccountId),
-}
-
-/// The result of adding a route.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum AddedRoute {
-    /// The account has the route now.
-    Added(InboundRoute),
-    /// The number, with this keyword, belongs to another account.
-    Taken,
-    /// The operator did not give the number to the account.
-    NotGiven,
-}
-
-/// The result of removing a route.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum RemovedRoute {
-    /// The route is gone.
-    Removed,
-    /// There is no such route.
-    Unknown,
-    /// The operator gave the route, and an account cannot remove it.
-    Given,
-}
-
-struct AddRoute {
-    route: InboundRoute,
-    owner: RouteOwner,
-    by: By,
-}
-
-impl AddRoute {
-    fn entry(&self, before: Value) -> Entry<'_> {
-        let route = &self.route;
-        Entry {
-            by: &self.by,
-            verb: ADD,
-            account: Some(route.account),
-            object: &route.number,
-            before,
-            after: json!({ "keyword": route.keyword, "has_url": route.url.is_some() }),
-        }
-    }
-}
-
-impl Change for AddRoute {
-    type Output = AddedRoute;
-
-    async fn apply(&self, tx: &mut Tx) -> Result<AddedRoute> {
-        // The row is locked before anything is read, so a concurrent change waits.
-        touch(tx).await?;
-        let route = &self.route;
-        let routes = of_number(tx, &route.number).await?;
-        let is_owner = |one: &InboundRoute| one.keyword.is_empty() && one.account == route.account;
-        let known = routes.iter().find(|one| one.keyword == route.keyword);
-        if known.is_some_and(|known| known.account != route.account) {
-            return Ok(AddedRoute::Taken);
-        }
-        let is_own = known.is_some() || routes.iter().any(is_owner);
-        if matches!(self.owner, RouteOwner::Account(_)) && !is_own {
-            return Ok(AddedRoute::NotGiven);
-        }
-        if let Some(known) = known {
-            let update = query("update inbound_routes set url = $2 where route_id = $1");
-            tx.execute(update.bind(&known.id).bind(&route.url)).await?;
-            let before = json!({ "has_url": known.url.is_some() });
-            audit::enter(tx, self.entry(before)).await?;
-            return Ok(AddedRoute::Added(InboundRoute {
-                url: route.url.clone(),
-                ..known.clone()
-            }));
-        }
-        let insert = query(
-            "insert into inbound_routes (route_id, number, keyword, account_id, url, given,
-                 created_at_ms)
-             values ($1, $2, $3, $4, $5, $6, $7)",
-        );
-        let insert = insert.bind(&route.id).bind(&route.number);
-        let insert = insert.bind(&route.keyword).bind(route.account.0);
-        let insert = insert.bind(&route.url).bind(route.is_given);
-        tx.execute(insert.bind(route.created_at_ms)).await?;
-        audit::enter(tx, self.entry(Value::Null)).await?;
-        Ok(AddedRoute::Added(route.clone()))
-    }
-
-    async fn is_committed(&self, tx: &mut Tx, added: &AddedRoute) -> Result<bool> {
-        match added {
-            AddedRoute::Added(_) => audit::is_kept(tx, &self.by, ADD, &self.route.number).await,
-            AddedRoute::Taken | AddedRoute::NotGiven => Ok(true),
-        }
-    }
-}
-
-struct RemoveRoute {
-    id: String,
-    owner: RouteOwner,
-    by: By,
-}
-
-impl Change for RemoveRoute {
-    type Output = RemovedRoute;
-
-    async fn apply(&self, tx: &mut Tx) -> Result<RemovedRoute> {
-        touch(tx).await?;
-        let find = query("select * from inbound_routes where route_id = $1").bind(&self.id);
-        let found: Option<RouteRow> = tx.fetch_optional(find).await?;
-        let Some(route) = found.map(InboundRoute::from) else {
-            return Ok(RemovedRoute::Unknown);
-        };
-        match self.owner {
-            RouteOwner::Account(account) if account != route.account => {
-                return Ok(RemovedRoute::Unknown);
-            }
-            RouteOwner::Account(_) if route.is_given => return Ok(RemovedRoute::Given),
-            RouteOwner::Account(_) | RouteOwner::Operator => {}
-        }
-        tx.execute(query("delete from inbound_routes where route_id = $1").bind(&self.id))
-            .await?;
-        let entry = Entry {
-            by: &self.by,
-            verb: REMOVE,
-            account: Some(route.account),
-            object: &self.id,
-            before: json!({ "number": route.number, "keyword": route.keyword }),
-            after: Value::Null,
-        };
-        audit::enter(tx, entry).await?;
-        Ok(RemovedRoute::Removed)
-    }
-
-    async fn is_committed(&self, tx: &mut Tx, removed: &RemovedRoute) -> Result<bool> {
-        match removed {
-            RemovedRoute::Removed => audit::is_kept(tx, &self.by, REMOVE, &self.id).await,
-            RemovedRoute::Unknown | RemovedRoute::Given => Ok(true),
-        }
-    }
-}
-
-async fn of_number(tx: &mut Tx, number: &str) -> Result<Vec<InboundRoute>> {
-    let find = query("select * from inbound_routes where number = $1");
-    let rows: Vec<RouteRow> = tx.fetch_all(find.bind(number)).await?;
-    Ok(rows.into_iter().map(InboundRoute::from).collect())
 }
 
 /// The routes of inbound messages.
@@ -220,6 +35,51 @@ impl InboundRoutes<'_> {
     pub async fn remove(self, id: &str, owner: RouteOwner, by: By) -> Result<RemovedRoute> {
         let id = id.to_owned();
         self.db.change(RemoveRoute { id, owner, by }).await
+    }
+
+    /// Adds a route at the request of its account, or changes its URL.
+    pub async fn request(
+        self,
+        route: InboundRoute,
+        keyed: Option<KeyedChange<InboundRoute>>,
+        by: By,
+    ) -> Result<Outcome<InboundRoute>> {
+        let (account, now_ms) = (route.account, by.at_ms);
+        let change = RequestRoute::new(route, by);
+        self.db
+            .change(self.once((account, now_ms), keyed, change))
+            .await
+    }
+
+    /// Removes a route at the request of its account. Returns its id.
+    pub async fn give_up(
+        self,
+        account: AccountId,
+        id: &str,
+        keyed: Option<KeyedChange<String>>,
+        by: By,
+    ) -> Result<Outcome<String>> {
+        let now_ms = by.at_ms;
+        let change = GiveUpRoute::new(account, id, by);
+        self.db
+            .change(self.once((account, now_ms), keyed, change))
+            .await
+    }
+
+    fn once<C, T>(
+        self,
+        (account, now_ms): (AccountId, i64),
+        keyed: Option<KeyedChange<T>>,
+        change: C,
+    ) -> ChangeOnce<C, T> {
+        ChangeOnce {
+            buckets: Buckets::of(self.db),
+            account,
+            environment: Environment::Live,
+            keyed,
+            change,
+            now_ms,
+        }
     }
 
     /// Returns the routes of a number.

@@ -1,14 +1,15 @@
-//! `GET /inbound` and `GET /inbound/routes` (docs/spec/inbound.md).
+//! `GET /inbound`, and the paths of its routes (docs/spec/inbound.md).
 
 use super::list::List;
 use crate::format::LagosTime;
 use crate::http::extract::call::Listing;
+use crate::http::extract::call::route::{AddingRoute, Removing};
 use crate::http::respond::envelope::Envelope;
 use crate::http::respond::error::Failure;
 use axum::response::Response;
 use domain::Environment;
 use domain::inbound::{InboundMessage, InboundRoute};
-use engine::ListPage;
+use engine::{ListPage, inbound_routes};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -38,6 +39,28 @@ pub(crate) async fn routes(listing: Listing) -> Response {
     call.answer(found.await)
 }
 
+/// Adds a route of a number that the operator gave to the account.
+pub(crate) async fn add_route(adding: AddingRoute) -> Response {
+    let AddingRoute {
+        call,
+        fields,
+        key,
+        permit: _until_answered,
+    } = adding;
+    let keyed = call.keyed(key, added_answer);
+    let added = inbound_routes::add_route(&call.admission, &fields, keyed).await;
+    call.changed(added, added_answer)
+}
+
+/// Removes a route that the account made.
+pub(crate) async fn remove_route(removing: Removing) -> Response {
+    let Removing { call, id, key } = removing;
+    let answer = |id: &String| removed_answer(id);
+    let keyed = call.keyed(key, answer);
+    let removed = inbound_routes::remove_route(&call.admission, &id, keyed).await;
+    call.changed(removed, answer)
+}
+
 /// Returns the envelope of a page of messages.
 pub(crate) fn messages_answer(
     found: ListPage<InboundMessage>,
@@ -52,8 +75,19 @@ pub(crate) fn routes_answer(
     found: ListPage<InboundRoute>,
     environment: Environment,
 ) -> Envelope<List<RouteItem>> {
-    let list = List::new(found, environment, RouteItem::new);
+    let list = List::new(found, environment, |route| RouteItem::new(&route));
     Envelope::new("Routes retrieved.", list)
+}
+
+/// Returns the envelope of an added route.
+pub(crate) fn added_answer(route: &InboundRoute) -> Envelope<RouteItem> {
+    Envelope::new("Route added.", RouteItem::new(route))
+}
+
+/// Returns the envelope of a removed route.
+pub(crate) fn removed_answer(id: &str) -> Envelope<RemovedRoute> {
+    let route_id = id.to_owned();
+    Envelope::new("Route removed.", RemovedRoute { route_id })
 }
 
 /// An inbound message.
@@ -113,17 +147,27 @@ pub(crate) struct RouteItem {
     /// The URL that gets the messages, or null.
     #[schema(required = true)]
     url: Option<String>,
+    /// True if the operator gave the route, and alone can remove it.
+    given: bool,
     /// The time of creation.
     created_at: LagosTime,
 }
 
+/// A route that was removed.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RemovedRoute {
+    /// The id of the route.
+    route_id: String,
+}
+
 impl RouteItem {
-    fn new(route: InboundRoute) -> Self {
+    fn new(route: &InboundRoute) -> Self {
         Self {
-            route_id: route.id,
-            number: route.number,
-            keyword: Some(route.keyword).filter(|keyword| !keyword.is_empty()),
-            url: route.url,
+            route_id: route.id.clone(),
+            number: route.number.clone(),
+            keyword: Some(route.keyword.clone()).filter(|keyword| !keyword.is_empty()),
+            url: route.url.clone(),
+            given: route.is_given,
             created_at: LagosTime {
                 at_ms: route.created_at_ms,
             },

@@ -86,6 +86,7 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
         .schemas_from_iter(otp::schemas())
         .schemas_from_iter(otp::requests(installation))
         .schemas_from_iter(inbound::schemas())
+        .schemas_from_iter([inbound::request_schema(installation)])
         .schemas_from_iter(sender_ids::schemas())
         .schemas_from_iter([sender_ids::request_schema(installation)])
         .security_scheme(
@@ -197,12 +198,16 @@ mod tests {
                 format!("{path} {}", methods.join(" "))
             })
             .collect();
-        // The sandbox has the same operations.
+        // The sandbox has the same operations, except the changes of routes.
         let (sandbox, live): (Vec<String>, Vec<String>) = list
             .into_iter()
             .partition(|line| line.contains("/sandbox/"));
         let of_live = live.iter().filter(|line| line.starts_with("/api/v2"));
-        let same = of_live.map(|line| line.replace("/api/v2", "/api/sandbox/v2"));
+        let of_both = of_live.filter(|line| !line.ends_with("{route_id} delete"));
+        let same = of_both.map(|line| {
+            let of_reads = line.replace("/routes get post", "/routes get");
+            of_reads.replace("/api/v2", "/api/sandbox/v2")
+        });
         assert_eq!(sandbox, same.collect::<Vec<String>>());
         insta::assert_snapshot!(live.join("\n"), @r#"
         /api/v1/sms/create get post
@@ -215,7 +220,8 @@ mod tests {
         /api/v2/exports/recipients.csv get
         /api/v2/exports/wallet.csv get
         /api/v2/inbound get
-        /api/v2/inbound/routes get
+        /api/v2/inbound/routes get post
+        /api/v2/inbound/routes/{route_id} delete
         /api/v2/messages get
         /api/v2/messages/{message_id} get
         /api/v2/messages/{message_id}/cancel post

@@ -6,6 +6,7 @@ pub(crate) mod changes;
 pub(crate) mod otp;
 pub(crate) mod personalised;
 pub(crate) mod report;
+pub(crate) mod route;
 pub(crate) mod sender_id;
 
 use super::body::{Expected, memory::BodyPermit};

@@ -4,6 +4,7 @@ mod bounds;
 
 pub(crate) use bounds::{Bounds, Exceeded};
 
+use domain::inbound::RouteFields;
 use domain::otp::OtpFields;
 use domain::personalised::Rows;
 use domain::sender_request::SenderFields;
@@ -38,11 +39,14 @@ pub(crate) enum Name {
     Code,
     SenderId,
     Purpose,
+    Number,
+    Keyword,
+    Url,
     Unknown,
 }
 
 /// The names that a send does not read.
-const OF_OTHERS: [Name; 10] = [
+const OF_OTHERS: [Name; 13] = [
     Name::MessageId,
     Name::Page,
     Name::PerPage,
@@ -53,6 +57,9 @@ const OF_OTHERS: [Name; 10] = [
     Name::Code,
     Name::SenderId,
     Name::Purpose,
+    Name::Number,
+    Name::Keyword,
+    Name::Url,
 ];
 
 impl Name {
@@ -81,6 +88,9 @@ impl Name {
             "code" => Self::Code,
             "sender_id" => Self::SenderId,
             "purpose" => Self::Purpose,
+            "number" => Self::Number,
+            "keyword" => Self::Keyword,
+            "url" => Self::Url,
             _ => Self::Unknown,
         }
     }
@@ -110,6 +120,9 @@ impl Name {
             Self::Code => "code",
             Self::SenderId => "sender_id",
             Self::Purpose => "purpose",
+            Self::Number => "number",
+            Self::Keyword => "keyword",
+            Self::Url => "url",
             Self::Unknown => "",
         }
     }
@@ -125,6 +138,7 @@ pub(crate) struct Fields {
     /// The code to verify.
     pub(crate) code: Option<String>,
     pub(crate) sender: SenderFields,
+    pub(crate) route: RouteFields,
     /// The rows of a personalised send.
     pub(crate) rows: Option<Rows>,
     /// The refusal of these rows, which ends the reading.
@@ -231,6 +245,9 @@ impl Fields {
             Name::Code => &mut self.code,
             Name::SenderId => &mut self.sender.sender_id,
             Name::Purpose => &mut self.sender.purpose,
+            Name::Number => &mut self.route.number,
+            Name::Keyword => &mut self.route.keyword,
+            Name::Url => &mut self.route.url,
             Name::Unknown => return None,
         })
     }

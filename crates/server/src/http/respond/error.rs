@@ -301,6 +301,11 @@ mod tests {
         API-2004 400 Malformed sender ID
         API-2006 422 Invalid recipient
         API-2007 404 Unknown message
+        API-2007 404 Unknown route
+        API-2007 404 Unknown number
+        API-2019 409 Keyword taken
+        API-2019 409 Route of the operator
+        API-3004 429 Too many routes
         API-2008 422 Message too long
         API-2009 400 Unknown gateway
         API-2010 422 Prohibited content

@@ -1,30 +1,51 @@
 //! The operations on inbound messages (docs/spec/inbound.md).
 
-use super::answers::{Name, RECIPIENT, TEN_O_CLOCK_MS, add_enveloped, message_id, success};
+use super::answers::{
+    self, Name, RECIPIENT, TEN_O_CLOCK_MS, add_enveloped, message_id, replayable, success,
+};
 use super::draft::{Draft, of_reads};
-use super::parameters::parameter;
+use super::otp::body;
+use super::parameters::{idempotency_key, parameter, signature_headers};
 use super::queries::list;
-use crate::http::api::inbound::{self, InboundItem, RouteItem};
+use super::request::FIELDS;
+use crate::http::api::inbound::{self, InboundItem, RemovedRoute, RouteItem};
 use crate::http::api::list::List;
 use crate::http::docs::installation::Installation;
-use domain::inbound::{InboundMessage, InboundRoute};
+use crate::http::respond::envelope::Envelope;
+use domain::inbound::{InboundMessage, InboundRoute, MAX_KEYWORD_CHARACTERS, MAX_ROUTES};
 use domain::{AccountId, Environment, MessageId};
 use engine::ListPage;
-use utoipa::openapi::path::{HttpMethod, OperationBuilder, ParameterIn, Paths};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+use utoipa::openapi::path::{Callback, HttpMethod, OperationBuilder, ParameterIn, PathItem, Paths};
+use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
-use utoipa::openapi::{RefOr, Response};
+use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
 
 const MESSAGES: Name = "InboundAnswer";
 const ROUTES: Name = "InboundRoutesAnswer";
+const ROUTE: Name = "InboundRouteAnswer";
+const REMOVED: Name = "InboundRouteRemovedAnswer";
+const CALLBACK: Name = "InboundCallback";
+const REQUEST: &str = "InboundRouteRequest";
+const ROUTE_ID: &str = "rt_51f0c39a7be2d404";
 
 /// Further codes of a list.
 const OF_LISTS: [&str; 1] = ["API-2000"];
+/// Further codes of a change of a route.
+const OF_CHANGES: [&str; 6] = [
+    "API-2000", "API-2007", "API-2016", "API-2017", "API-2018", "API-2019",
+];
 
 /// Returns the schemas of answers, by name.
 pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
     let mut schemas = Vec::new();
     add_enveloped::<List<InboundItem>>(MESSAGES, &mut schemas);
     add_enveloped::<List<RouteItem>>(ROUTES, &mut schemas);
+    answers::add::<Envelope<RouteItem>>(ROUTE, &mut schemas);
+    add_enveloped::<RemovedRoute>(REMOVED, &mut schemas);
+    answers::add::<InboundCallback>(CALLBACK, &mut schemas);
     schemas
 }
 
@@ -35,12 +56,25 @@ pub(super) fn add(
     environment: Environment,
     installation: &Installation,
 ) {
-    let mut get = |path: &str, operation: OperationBuilder| {
+    let mut add = |path: &str, method, operation: OperationBuilder| {
         let path = format!("{prefix}{path}");
-        paths.add_path_operation(path, vec![HttpMethod::Get], operation.build());
+        paths.add_path_operation(path, vec![method], operation.build());
     };
-    get("/inbound", messages(environment, installation));
-    get("/inbound/routes", routes(environment, installation));
+    add(
+        "/inbound",
+        HttpMethod::Get,
+        messages(environment, installation),
+    );
+    add(
+        "/inbound/routes",
+        HttpMethod::Get,
+        routes(environment, installation),
+    );
+    if environment == Environment::Live {
+        add("/inbound/routes", HttpMethod::Post, add_route(installation));
+        let of_one = "/inbound/routes/{route_id}";
+        add(of_one, HttpMethod::Delete, remove_route(installation));
+    }
 }
 
 fn messages(environment: Environment, installation: &Installation) -> OperationBuilder {
@@ -79,11 +113,134 @@ fn routes(environment: Environment, installation: &Installation) -> OperationBui
     operation.parameters(Some(list(&[])))
 }
 
-/// Returns a page of messages.
-fn message(environment: Environment) -> Response {
-    let id = MessageId::new(TEN_O_CLOCK_MS + 60_000, [0x3C; 10]);
-    let reply = InboundMessage {
-        id,
+fn add_route(installation: &Installation) -> OperationBuilder {
+    let about = format!(
+        "Gives one keyword of a number of the account a route of its own, or changes the URL of a route that the account has. \
+         The operator gives numbers. An account has at most {MAX_ROUTES} routes. The sandbox changes none."
+    );
+    let draft = Draft {
+        id: "add_inbound_route",
+        summary: "Add a route of inbound messages",
+        about: of_reads(&about, installation),
+        codes: &OF_CHANGES,
+        success: replayable(success(ROUTE, &inbound::added_answer(&example()))),
+    };
+    let fields = json!({
+        "number": "32811", "keyword": "vote", "url": "https://shop.example.ng/inbound",
+    });
+    draft
+        .build("", Environment::Live)
+        .parameters(Some([idempotency_key(installation)]))
+        .request_body(Some(body(REQUEST, fields)))
+        .callback("inbound", callback())
+}
+
+fn remove_route(installation: &Installation) -> OperationBuilder {
+    let draft = Draft {
+        id: "remove_inbound_route",
+        summary: "Remove a route of inbound messages",
+        about: of_reads(
+            "Removes a route that the account made. Its messages stay with the account. A route of the operator stays.",
+            installation,
+        ),
+        codes: &OF_CHANGES,
+        success: replayable(success(REMOVED, &inbound::removed_answer(ROUTE_ID))),
+    };
+    let text: Schema = ObjectBuilder::new().schema_type(Type::String).into();
+    let about = "The `route_id` in the list.";
+    let route_id = parameter("route_id", ParameterIn::Path, true, about, text);
+    let parameters = [route_id, idempotency_key(installation)];
+    let operation = draft.build("", Environment::Live);
+    operation.parameters(Some(parameters))
+}
+
+/// Returns the schema of a request, with its name.
+pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefOr<Schema>) {
+    let text = |about: &str| {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .description(Some(about.to_owned()))
+    };
+    let keyword =
+        text("The first words of the texts. Without it, the route takes all other texts.");
+    let object = ObjectBuilder::new()
+        .description(Some("A route of inbound messages."))
+        .property(
+            "number",
+            text("The number: a short code, or an international number."),
+        )
+        .required("number")
+        .property("keyword", keyword.max_length(Some(MAX_KEYWORD_CHARACTERS)))
+        .property("url", text("The URL that gets the messages."));
+    let token = FIELDS.iter().filter(|field| field.name == "api_token");
+    let object = token.fold(object, |object, field| {
+        object.property(field.name, field.schema(installation))
+    });
+    let schema: Schema = object.build().into();
+    (REQUEST, schema.into())
+}
+
+/// Returns the callback of the `url` (docs/spec/inbound.md, section 4).
+fn callback() -> Callback {
+    let content = ContentBuilder::new()
+        .schema(Some(Ref::from_schema_name(CALLBACK)))
+        .example(posted())
+        .build();
+    let body = RequestBodyBuilder::new()
+        .content("application/json", content)
+        .required(Some(Required::True))
+        .build();
+    let operation = OperationBuilder::new()
+        .operation_id(Some("inbound_message"))
+        .summary(Some("An inbound message"))
+        .description(Some(
+            "The service sends it for each message that the route takes. An answer 2xx ends it. Network errors, time-outs, 408, \
+             425, 429 and 5xx are retried over two days. A message can arrive more than once: compare `inbound_id`.",
+        ))
+        .parameters(Some(signature_headers()))
+        .request_body(Some(body))
+        .response("200", ResponseBuilder::new().description("Taken").build());
+    let item = PathItem::new(HttpMethod::Post, operation);
+    [("{$request.body#/url}".to_owned(), item.into())].into()
+}
+
+/// An inbound message as it is sent to the `url` of its route.
+#[derive(Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct InboundCallback {
+    /// `inbound`.
+    event: String,
+    /// The id of the message.
+    inbound_id: String,
+    /// The number that it was sent to.
+    to: String,
+    /// The sender as an international number.
+    from: String,
+    /// The text, or null once retention has removed it.
+    #[schema(required = true)]
+    body: Option<String>,
+    /// The keyword of the route, or null.
+    #[schema(required = true)]
+    keyword: Option<String>,
+    /// The arrival of its first page in Africa/Lagos.
+    received_at: String,
+    /// False if a page is missing.
+    complete: bool,
+    /// The account's last message to the sender, or null.
+    #[schema(required = true)]
+    in_reply_to: Option<String>,
+}
+
+/// Returns an example of a callback.
+fn posted() -> Option<Value> {
+    let callback: InboundCallback = serde_json::from_str(&reply().callback_body()).ok()?;
+    serde_json::to_value(callback).ok()
+}
+
+/// Returns a message that replies to one.
+fn reply() -> InboundMessage {
+    InboundMessage {
+        id: MessageId::new(TEN_O_CLOCK_MS + 60_000, [0x3C; 10]),
         account: None,
         route: None,
         carrier: "mtn".to_owned(),
@@ -94,28 +251,48 @@ fn message(environment: Environment) -> Response {
         in_reply_to: Some(message_id()),
         received_at_ms: TEN_O_CLOCK_MS + 60_000,
         body: Some("VOTE A".to_owned()),
-    };
+    }
+}
+
+/// Returns a page of messages.
+fn message(environment: Environment) -> Response {
     let found = ListPage {
-        items: vec![reply],
+        items: vec![reply()],
         next_cursor: None,
     };
     success(MESSAGES, &inbound::messages_answer(found, environment))
 }
 
-/// Returns a page of routes.
-fn route(environment: Environment) -> Response {
-    let vote = InboundRoute {
-        id: "rt_51f0c39a7be2d404".to_owned(),
+/// Returns a route of a keyword.
+fn example() -> InboundRoute {
+    InboundRoute {
+        id: ROUTE_ID.to_owned(),
         number: "32811".to_owned(),
         keyword: "vote".to_owned(),
         account: AccountId(1),
         url: Some("https://shop.example.ng/inbound".to_owned()),
-        is_given: true,
+        is_given: false,
         created_at_ms: TEN_O_CLOCK_MS,
-    };
+    }
+}
+
+/// Returns a page of routes.
+fn route(environment: Environment) -> Response {
     let found = ListPage {
-        items: vec![vote],
+        items: vec![example()],
         next_cursor: None,
     };
     success(ROUTES, &inbound::routes_answer(found, environment))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_callback_is_described_as_it_is_sent() {
+        let posted = posted().expect("the body is of the described type");
+        assert_eq!(posted["event"], "inbound");
+        assert_eq!(posted["in_reply_to"], message_id().to_string());
+    }
 }

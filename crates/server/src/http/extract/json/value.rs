@@ -42,7 +42,9 @@ impl Value<'_> {
             | Name::CallbackUrl
             | Name::SendAt
             | Name::SenderId
-            | Name::Purpose => ValueType::Text,
+            | Name::Purpose
+            | Name::Keyword
+            | Name::Url => ValueType::Text,
             Name::CustomerReference => ValueType::Reference,
             Name::To => ValueType::List,
             Name::ApiToken
@@ -59,6 +61,7 @@ impl Value<'_> {
             | Name::ExpiresIn
             | Name::MaxAttempts
             | Name::Code
+            | Name::Number
             | Name::Unknown => ValueType::Scalar,
         }
     }

@@ -61,6 +61,12 @@ table! {
     Refusal::SenderForm => "API-2004" BAD_REQUEST "Malformed sender ID", as Refusal::SenderForm;
     Refusal::RecipientInvalid => "API-2006" UNPROCESSABLE_ENTITY "Invalid recipient", as Refusal::RecipientInvalid;
     Refusal::UnknownMessage => "API-2007" NOT_FOUND "Unknown message", as Refusal::UnknownMessage;
+    Refusal::UnknownRoute => "API-2007" NOT_FOUND "Unknown route", as Refusal::UnknownRoute;
+    Refusal::UnknownNumber => "API-2007" NOT_FOUND "Unknown number", as Refusal::UnknownNumber;
+    Refusal::KeywordTaken => "API-2019" CONFLICT "Keyword taken", as Refusal::KeywordTaken;
+    Refusal::RouteGiven => "API-2019" CONFLICT "Route of the operator", as Refusal::RouteGiven;
+    Refusal::RoutesUsed { .. } => "API-3004" TOO_MANY_REQUESTS "Too many routes",
+        as Refusal::RoutesUsed { limit: domain::inbound::MAX_ROUTES };
     Refusal::TooLong { .. } => "API-2008" UNPROCESSABLE_ENTITY "Message too long",
         as Refusal::TooLong { length: 1531, limit: 1530 };
     Refusal::UnknownGateway { .. } => "API-2009" BAD_REQUEST "Unknown gateway",
@@ -179,6 +185,11 @@ pub(super) fn retry_after_s(refusal: &Refusal) -> Option<u64> {
         | Refusal::SenderForm
         | Refusal::RecipientInvalid
         | Refusal::UnknownMessage
+        | Refusal::UnknownRoute
+        | Refusal::UnknownNumber
+        | Refusal::KeywordTaken
+        | Refusal::RouteGiven
+        | Refusal::RoutesUsed { .. }
         | Refusal::TooLong { .. }
         | Refusal::UnknownGateway { .. }
         | Refusal::Prohibited(_)
