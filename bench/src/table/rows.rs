@@ -20,7 +20,7 @@ const fn row(what: &'static str, scenario: Scenario, figure: &'static str) -> Ro
 }
 
 /// The rows in the order of a reader's questions.
-pub(super) const ROWS: [Row; 35] = [
+pub(super) const ROWS: [Row; 39] = [
     row(
         "one recipient a request, 256 connections, receipts and callbacks, whole life: messages a second",
         Scenario::Single,
@@ -70,6 +70,26 @@ pub(super) const ROWS: [Row; 35] = [
         "settled messages stored: share of the empty rate",
         Scenario::Stored,
         "share_of_empty_rate",
+    ),
+    row(
+        "settled messages stored: slowest of all lists under load: p95, ms",
+        Scenario::Search,
+        "slowest_list_p95_ms",
+    ),
+    row(
+        "the same: rows a second of an export",
+        Scenario::Search,
+        "export_rows_per_s",
+    ),
+    row(
+        "the same: memory of the export above idle, MB",
+        Scenario::Search,
+        "export_memory_mb",
+    ),
+    row(
+        "the same: sends beside exports, as a share of sends alone",
+        Scenario::Search,
+        "share_of_sends_beside_export",
     ),
     row(
         "report page of a message of 10,000 under load: p99, ms",
