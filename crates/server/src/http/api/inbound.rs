@@ -3,12 +3,12 @@
 use super::list::List;
 use crate::format::LagosTime;
 use crate::http::extract::call::Listing;
-use crate::http::extract::call::route::{AddingRoute, Removing};
+use crate::http::extract::call::object::{Adding, Removing};
 use crate::http::respond::envelope::Envelope;
 use crate::http::respond::error::Failure;
 use axum::response::Response;
 use domain::Environment;
-use domain::inbound::{InboundMessage, InboundRoute};
+use domain::inbound::{InboundMessage, InboundRoute, RouteFields};
 use engine::{ListPage, inbound_routes};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -40,8 +40,8 @@ pub(crate) async fn routes(listing: Listing) -> Response {
 }
 
 /// Adds a route of a number that the operator gave to the account.
-pub(crate) async fn add_route(adding: AddingRoute) -> Response {
-    let AddingRoute {
+pub(crate) async fn add_route(adding: Adding<RouteFields>) -> Response {
+    let Adding {
         call,
         fields,
         key,

@@ -2,10 +2,11 @@
 
 use crate::format::LagosTime;
 use crate::http::extract::call::Reading;
-use crate::http::extract::call::sender_id::RequestingSender;
+use crate::http::extract::call::object::Adding;
 use crate::http::respond::envelope::{Envelope, sandbox_mark};
 use crate::http::respond::error::Failure;
 use axum::response::Response;
+use domain::sender_request::SenderFields;
 use domain::{Customer, Environment, SenderId};
 use engine::sender_ids;
 use serde::Serialize;
@@ -21,13 +22,13 @@ pub(crate) async fn senders(Reading(call): Reading) -> Response {
 }
 
 /// Requests a sender ID.
-pub(crate) async fn request(requesting: RequestingSender) -> Response {
-    let RequestingSender {
+pub(crate) async fn request(adding: Adding<SenderFields>) -> Response {
+    let Adding {
         call,
         fields,
         key,
         permit: _until_answered,
-    } = requesting;
+    } = adding;
     let environment = call.environment();
     let answer = move |sender: &SenderId| Registration::answer(sender, environment);
     let keyed = call.keyed(key, answer);

@@ -3,11 +3,10 @@
 //! before its body is read while the accept queue is full.
 
 pub(crate) mod changes;
+pub(crate) mod object;
 pub(crate) mod otp;
 pub(crate) mod personalised;
 pub(crate) mod report;
-pub(crate) mod route;
-pub(crate) mod sender_id;
 
 use super::body::{Expected, memory::BodyPermit};
 use super::drain::drain;
