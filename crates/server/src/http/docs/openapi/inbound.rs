@@ -3,11 +3,11 @@
 use super::answers::{
     self, Name, RECIPIENT, TEN_O_CLOCK_MS, add_enveloped, message_id, replayable, success,
 };
-use super::draft::{Draft, of_reads};
+use super::draft::{CallbackDraft, Draft, of_reads};
 use super::otp::body;
-use super::parameters::{idempotency_key, parameter, signature_headers};
-use super::queries::list;
-use super::request::FIELDS;
+use super::parameters::{idempotency_key, parameter};
+use super::queries::{InPath, list, path};
+use super::request::with_token;
 use crate::http::api::inbound::{self, InboundItem, RemovedRoute, RouteItem};
 use crate::http::api::list::List;
 use crate::http::docs::installation::Installation;
@@ -18,10 +18,9 @@ use engine::ListPage;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-use utoipa::openapi::path::{Callback, HttpMethod, OperationBuilder, ParameterIn, PathItem, Paths};
-use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::path::{Callback, HttpMethod, OperationBuilder, ParameterIn, Paths};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
-use utoipa::openapi::{ContentBuilder, Ref, RefOr, Required, Response, ResponseBuilder};
+use utoipa::openapi::{RefOr, Response};
 
 const MESSAGES: Name = "InboundAnswer";
 const ROUTES: Name = "InboundRoutesAnswer";
@@ -30,6 +29,8 @@ const REMOVED: Name = "InboundRouteRemovedAnswer";
 const CALLBACK: Name = "InboundCallback";
 const REQUEST: &str = "InboundRouteRequest";
 const ROUTE_ID: &str = "rt_51f0c39a7be2d404";
+/// The route in a path.
+const IN_PATH: InPath = ("route_id", "The `route_id` in the list.");
 
 /// Further codes of a list.
 const OF_LISTS: [&str; 1] = ["API-2000"];
@@ -146,10 +147,8 @@ fn remove_route(installation: &Installation) -> OperationBuilder {
         codes: &OF_CHANGES,
         success: replayable(success(REMOVED, &inbound::removed_answer(ROUTE_ID))),
     };
-    let text: Schema = ObjectBuilder::new().schema_type(Type::String).into();
-    let about = "The `route_id` in the list.";
-    let route_id = parameter("route_id", ParameterIn::Path, true, about, text);
-    let parameters = [route_id, idempotency_key(installation)];
+    let mut parameters = path(&[IN_PATH]);
+    parameters.push(idempotency_key(installation));
     let operation = draft.build("", Environment::Live);
     operation.parameters(Some(parameters))
 }
@@ -172,36 +171,21 @@ pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefO
         .required("number")
         .property("keyword", keyword.max_length(Some(MAX_KEYWORD_CHARACTERS)))
         .property("url", text("The URL that gets the messages."));
-    let token = FIELDS.iter().filter(|field| field.name == "api_token");
-    let object = token.fold(object, |object, field| {
-        object.property(field.name, field.schema(installation))
-    });
-    let schema: Schema = object.build().into();
+    let schema: Schema = with_token(object, installation).build().into();
     (REQUEST, schema.into())
 }
 
 /// Returns the callback of the `url` (docs/spec/inbound.md, section 4).
 fn callback() -> Callback {
-    let content = ContentBuilder::new()
-        .schema(Some(Ref::from_schema_name(CALLBACK)))
-        .example(posted())
-        .build();
-    let body = RequestBodyBuilder::new()
-        .content("application/json", content)
-        .required(Some(Required::True))
-        .build();
-    let operation = OperationBuilder::new()
-        .operation_id(Some("inbound_message"))
-        .summary(Some("An inbound message"))
-        .description(Some(
-            "The service sends it for each message that the route takes. An answer 2xx ends it. Network errors, time-outs, 408, \
-             425, 429 and 5xx are retried over two days. A message can arrive more than once: compare `inbound_id`.",
-        ))
-        .parameters(Some(signature_headers()))
-        .request_body(Some(body))
-        .response("200", ResponseBuilder::new().description("Taken").build());
-    let item = PathItem::new(HttpMethod::Post, operation);
-    [("{$request.body#/url}".to_owned(), item.into())].into()
+    let draft = CallbackDraft {
+        id: "inbound_message".to_owned(),
+        summary: "An inbound message",
+        sent: "The service sends it for each message that the route takes.",
+        repeated: "A message can arrive more than once: compare `inbound_id`.",
+        schema: CALLBACK,
+        example: posted(),
+    };
+    draft.build("url")
 }
 
 /// An inbound message as it is sent to the `url` of its route.

@@ -1,20 +1,15 @@
 //! Every operation: those of the interface, live and in the sandbox, their aliases and the legacy
 //! send.
 
-use super::draft::{COMMON, Draft, LIVE, SANDBOX, at_most, of_reads};
+use super::draft::{COMMON, CallbackDraft, Draft, LIVE, SANDBOX, at_most, of_reads};
 use super::{
     answers, changes, inbound, otp, parameters, personalised, queries, request, sender_ids,
 };
 use crate::http::docs::installation::Installation;
 use crate::http::respond::error::Shape;
 use domain::Environment;
-use utoipa::openapi::content::ContentBuilder;
 use utoipa::openapi::extensions::Extensions;
-use utoipa::openapi::path::{
-    HttpMethod, Operation, OperationBuilder, ParameterIn, PathItem, Paths,
-};
-use utoipa::openapi::request_body::RequestBodyBuilder;
-use utoipa::openapi::{Ref, Required, ResponseBuilder};
+use utoipa::openapi::path::{HttpMethod, Operation, OperationBuilder, ParameterIn, Paths};
 
 const LEGACY: &str = "Legacy";
 
@@ -212,26 +207,15 @@ fn send_personalised(environment: Environment, installation: &Installation) -> O
 /// Returns the callback of a `callback_url` (docs/spec/delivery.md, section 4). Its example has the
 /// id of the send.
 fn callback(send: &str) -> utoipa::openapi::path::Callback {
-    let content = ContentBuilder::new()
-        .schema(Some(Ref::from_schema_name(answers::UPDATE)))
-        .example(answers::update())
-        .build();
-    let body = RequestBodyBuilder::new()
-        .content("application/json", content)
-        .required(Some(Required::True))
-        .build();
-    let operation = OperationBuilder::new()
-        .operation_id(Some(format!("{send}_delivery_update")))
-        .summary(Some("Final outcome of a recipient"))
-        .description(Some(
-            "The service sends it once a recipient's outcome is final. An answer 2xx ends it. Network errors, time-outs, 408, 425, 429 \
-             and 5xx are retried over two days. An update can arrive more than once: compare `message_id` and `recipient`.",
-        ))
-        .parameters(Some(parameters::signature_headers()))
-        .request_body(Some(body))
-        .response("200", ResponseBuilder::new().description("Taken").build());
-    let item = PathItem::new(HttpMethod::Post, operation);
-    [("{$request.body#/callback_url}".to_owned(), item.into())].into()
+    let draft = CallbackDraft {
+        id: format!("{send}_delivery_update"),
+        summary: "Final outcome of a recipient",
+        sent: "The service sends it once a recipient's outcome is final.",
+        repeated: "An update can arrive more than once: compare `message_id` and `recipient`.",
+        schema: answers::UPDATE,
+        example: answers::update(),
+    };
+    draft.build("callback_url")
 }
 
 fn quote(environment: Environment, installation: &Installation) -> OperationBuilder {

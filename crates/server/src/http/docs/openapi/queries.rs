@@ -8,8 +8,7 @@ pub(super) use examples::{changed, schemas};
 use super::draft::{Draft, of_reads};
 use crate::http::docs::installation::Installation;
 use domain::Environment;
-pub(super) use parameters::list;
-pub(super) use parameters::{MESSAGE_ID, path};
+pub(super) use parameters::{InPath, MESSAGE_ID, list, path};
 use parameters::{RECIPIENT, filters};
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, Paths};
 

@@ -250,6 +250,14 @@ fn taken_as(value: &Value) -> Extensions {
     Extensions::from_iter([("x-default", value.clone())])
 }
 
+/// Adds the field of the token, which every body may have.
+pub(super) fn with_token(object: ObjectBuilder, installation: &Installation) -> ObjectBuilder {
+    let token = FIELDS.iter().filter(|field| field.name == "api_token");
+    token.fold(object, |object, field| {
+        object.property(field.name, field.schema(installation))
+    })
+}
+
 const SEND_REQUEST: &str = "SendRequest";
 
 /// Returns the schemas of requests, by name.

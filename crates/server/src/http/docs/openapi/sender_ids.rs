@@ -4,7 +4,7 @@ use super::answers::{self, Name, add_enveloped, customer, replayable, success};
 use super::draft::{Draft, of_reads};
 use super::otp::body;
 use super::parameters::idempotency_key;
-use super::request::FIELDS;
+use super::request::with_token;
 use crate::http::api::senders::{Registration, SendersData};
 use crate::http::docs::installation::Installation;
 use crate::http::respond::envelope::Envelope;
@@ -101,11 +101,7 @@ pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefO
         .required("sender_id")
         .property("purpose", purpose.min_length(Some(1)))
         .required("purpose");
-    let token = FIELDS.iter().filter(|field| field.name == "api_token");
-    let object = token.fold(object, |object, field| {
-        object.property(field.name, field.schema(installation))
-    });
-    let schema: Schema = object.build().into();
+    let schema: Schema = with_token(object, installation).build().into();
     (REQUEST, schema.into())
 }
 
