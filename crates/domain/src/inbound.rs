@@ -13,7 +13,7 @@ mod route;
 pub use decode::decode;
 pub use fingerprint::fingerprint;
 pub use join::{InboundPage, JoinedPages, join};
-pub use message::{EVENT, InboundMessage};
+pub use message::{EVENT, InboundFields, InboundMessage};
 pub use request::{MAX_ROUTES, RouteFields, RouteRequest};
 pub use route::{
     InboundRoute, KeywordFault, MAX_KEYWORD_CHARACTERS, NumberFault, address, keyword, matching,

@@ -35,25 +35,39 @@ pub struct InboundMessage {
     pub body: Option<String>,
 }
 
+/// The fields of an inbound message, as callbacks and commands write them.
+#[derive(Clone, Debug, Serialize)]
+pub struct InboundFields<'a> {
+    /// The id.
+    pub inbound_id: String,
+    /// The number that it was sent to.
+    pub to: &'a str,
+    /// The sender.
+    pub from: &'a str,
+    /// The text, or `None` once retention has removed it.
+    pub body: Option<&'a str>,
+    /// The keyword of the route, if it has one.
+    pub keyword: Option<&'a str>,
+    /// The arrival of its first page in Lagos.
+    pub received_at: String,
+    /// `true` if no page is missing.
+    pub complete: bool,
+    /// The account's last message to the sender.
+    pub in_reply_to: Option<String>,
+}
+
 /// The body of a callback.
 #[derive(Serialize)]
 struct Posted<'a> {
     event: &'a str,
-    inbound_id: String,
-    to: &'a str,
-    from: &'a str,
-    body: Option<&'a str>,
-    keyword: Option<&'a str>,
-    received_at: String,
-    complete: bool,
-    in_reply_to: Option<String>,
+    #[serde(flatten)]
+    fields: InboundFields<'a>,
 }
 
 impl InboundMessage {
-    /// Returns the JSON body of its callback (docs/spec/inbound.md, section 4).
-    pub fn callback_body(&self) -> String {
-        let body = Posted {
-            event: EVENT,
+    /// Returns its fields.
+    pub fn fields(&self) -> InboundFields<'_> {
+        InboundFields {
             inbound_id: self.id.to_string(),
             to: &self.number,
             from: &self.sender,
@@ -62,6 +76,14 @@ impl InboundMessage {
             received_at: lagos_time(self.received_at_ms),
             complete: self.complete,
             in_reply_to: self.in_reply_to.map(|id| id.to_string()),
+        }
+    }
+
+    /// Returns the JSON body of its callback (docs/spec/inbound.md, section 4).
+    pub fn callback_body(&self) -> String {
+        let body = Posted {
+            event: EVENT,
+            fields: self.fields(),
         };
         // Texts, numbers and truth values always have a JSON form.
         serde_json::to_string(&body).unwrap_or_default()

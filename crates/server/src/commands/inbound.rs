@@ -8,7 +8,7 @@ use super::queries::Times;
 use crate::format::lagos_time;
 use clap::{Args, Subcommand};
 use domain::AccountId;
-use domain::inbound::{InboundMessage, InboundRoute};
+use domain::inbound::{InboundFields, InboundMessage, InboundRoute};
 use domain::search::FilterFields;
 use engine::operators::RouteFields;
 use serde::Serialize;
@@ -206,31 +206,18 @@ fn route_row(route: &InboundRoute) -> Result<Row<6>, Failure> {
 
 #[derive(Serialize)]
 struct MessageJson<'a> {
-    inbound_id: String,
     user_id: Option<String>,
     carrier: &'a str,
-    to: &'a str,
-    from: &'a str,
-    body: Option<&'a str>,
-    keyword: Option<&'a str>,
-    received_at: String,
-    complete: bool,
-    in_reply_to: Option<String>,
+    #[serde(flatten)]
+    fields: InboundFields<'a>,
 }
 
 impl<'a> From<&'a InboundMessage> for MessageJson<'a> {
     fn from(message: &'a InboundMessage) -> Self {
         Self {
-            inbound_id: message.id.to_string(),
             user_id: message.account.map(|account| account.to_string()),
             carrier: &message.carrier,
-            to: &message.number,
-            from: &message.sender,
-            body: message.body.as_deref(),
-            keyword: Some(&*message.keyword).filter(|keyword| !keyword.is_empty()),
-            received_at: lagos_time(message.received_at_ms),
-            complete: message.complete,
-            in_reply_to: message.in_reply_to.map(|id| id.to_string()),
+            fields: message.fields(),
         }
     }
 }
@@ -241,14 +228,15 @@ const MESSAGE_COLUMNS: [&str; 7] = [
 
 fn message_row(message: &InboundMessage) -> Result<Row<7>, Failure> {
     let json = MessageJson::from(message);
+    let fields = &json.fields;
     let cells = [
-        json.received_at.clone(),
+        fields.received_at.clone(),
         json.user_id.clone().unwrap_or_else(|| "-".to_owned()),
-        json.from.to_owned(),
-        json.to.to_owned(),
-        json.keyword.unwrap_or("-").to_owned(),
-        if json.complete { "yes" } else { "no" }.to_owned(),
-        one_line(json.body.unwrap_or_default()),
+        fields.from.to_owned(),
+        fields.to.to_owned(),
+        fields.keyword.unwrap_or("-").to_owned(),
+        if fields.complete { "yes" } else { "no" }.to_owned(),
+        one_line(fields.body.unwrap_or_default()),
     ];
     Row::new(&json, cells)
 }
