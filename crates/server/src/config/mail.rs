@@ -49,15 +49,21 @@ pub(super) fn read(
     Some(settings)
 }
 
+/// Returns host and port. An IPv6 address comes without its brackets, since the system resolves it
+/// without them.
 fn split(server: &str) -> Option<(&str, u16)> {
     let (host, port) = server.rsplit_once(':')?;
-    let is_plain = !host.is_empty() && !host.contains([' ', '/', '@']);
+    let host = host
+        .strip_prefix('[')
+        .and_then(|host| host.strip_suffix(']'))
+        .unwrap_or(host);
+    let is_plain = !host.is_empty() && !host.contains([' ', '/', '@', '[', ']']);
     let port = port.parse().ok().filter(|port| *port > 0)?;
     is_plain.then_some((host, port))
 }
 
 fn is_loopback(host: &str) -> bool {
-    let address: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
+    let address: Option<IpAddr> = host.parse().ok();
     host == "localhost" || address.is_some_and(|address| address.is_loopback())
 }
 

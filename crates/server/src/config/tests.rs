@@ -653,6 +653,18 @@ fn mail_needs_a_sender_a_public_url_and_tls_for_a_password() {
 }
 
 #[test]
+fn the_smtp_server_may_be_an_ipv6_address() {
+    let public = "[http]\npublic_url = \"https://sms.example.ng\"";
+    let from = "from = \"Ogene <sms@example.ng>\"";
+    let config = read(&format!(
+        "{public}\n[mail]\nserver = \"[::1]:25\"\n{from}\n"
+    ));
+    let mail = config.expect("no fault").mail.expect("a server");
+    // The system resolves the address without its brackets.
+    assert_eq!((&*mail.host, mail.port), ("::1", 25));
+}
+
+#[test]
 fn a_file_that_is_not_there_is_a_fault() {
     let faults = Config::load(Some(Path::new("/nowhere/ogene.toml")), []).expect_err("a fault");
     assert!(
