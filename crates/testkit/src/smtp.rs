@@ -9,7 +9,7 @@ use std::thread;
 const LOGIN: &str = "AG9nZW5lAGh1c2gtaHNo";
 
 /// A mail as the server got it.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ReceivedMail {
     /// `true` if the client gave the login.
     pub is_authenticated: bool,
@@ -59,7 +59,7 @@ impl SmtpServer {
 fn serve(mut stream: &TcpStream, mails: &Mutex<Vec<ReceivedMail>>) -> std::io::Result<()> {
     let mut lines = BufReader::new(stream).lines();
     stream.write_all(b"220 localhost\r\n")?;
-    let mut mail = empty();
+    let mut mail = ReceivedMail::default();
     while let Some(line) = lines.next().transpose()? {
         let (word, rest) = line.split_once([' ', ':']).unwrap_or((&line, ""));
         let answer = match word.to_ascii_uppercase().as_str() {
@@ -83,11 +83,12 @@ fn serve(mut stream: &TcpStream, mails: &Mutex<Vec<ReceivedMail>>) -> std::io::R
                 let text = lines.by_ref().map_while(Result::ok);
                 let text: Vec<String> = text.take_while(|line| line != ".").collect();
                 mail.text = decoded(&text.join("\n"));
-                let is_authenticated = mail.is_authenticated;
-                let whole = std::mem::replace(&mut mail, empty());
-                mail.is_authenticated = is_authenticated;
+                let next = ReceivedMail {
+                    is_authenticated: mail.is_authenticated,
+                    ..ReceivedMail::default()
+                };
                 let mut mails = mails.lock().unwrap_or_else(PoisonError::into_inner);
-                mails.push(whole);
+                mails.push(std::mem::replace(&mut mail, next));
                 "250 Kept"
             }
             "QUIT" => "221 Bye",
@@ -96,15 +97,6 @@ fn serve(mut stream: &TcpStream, mails: &Mutex<Vec<ReceivedMail>>) -> std::io::R
         stream.write_all(format!("{answer}\r\n").as_bytes())?;
     }
     Ok(())
-}
-
-fn empty() -> ReceivedMail {
-    ReceivedMail {
-        is_authenticated: false,
-        from: String::new(),
-        to: Vec::new(),
-        text: String::new(),
-    }
 }
 
 /// Undoes the soft ends of lines and the signs of quoted-printable text.
