@@ -105,18 +105,18 @@ pub(super) async fn invite(visitor: Visitor, fields: Form) -> Answered {
     visitor.operations().accounts().show(id).await?;
     match users.invite(email, Some(id), role).await {
         Ok((_, link)) => {
+            let (delivery, address) = visitor.deliver(&link).await;
             let email = &link.email;
-            let notice = match visitor.deliver(&link).await {
-                (Delivery::Mailed, _) => format!("{email} has a mail now."),
-                (delivery, address) => format!(
-                    "{}Send this link to {email}. It is good once, for 7 days, and it is shown \
-                     once: {address}",
-                    delivery
-                        .fault()
-                        .map_or_else(String::new, |fault| format!("{fault} ")),
+            let notice = match &delivery {
+                Delivery::Mailed => format!("{email} has a mail now."),
+                Delivery::Shown { .. } => format!(
+                    "Send this link to {email}. It is good once, for 7 days, and it is shown \
+                     once: {address}"
                 ),
             };
-            let screen = details::screen(&visitor, Some(Notice::done(notice))).await?;
+            let mut screen = details::screen(&visitor, Some(Notice::done(notice))).await?;
+            let fault = delivery.fault().map(Notice::refused);
+            screen.shell.notices.extend(fault);
             Ok(visitor.answer(&screen))
         }
         Err(error) => {

@@ -67,6 +67,7 @@ pub(super) async fn dead(visitor: Visitor) -> Answered {
     let may_change = visitor.may(ManageCallbacks);
     let rows = page.items.iter().enumerate().map(|(index, one)| {
         let message = one.message.to_string();
+        let outcome = one.event.status();
         let replay = confirm(
             &visitor,
             (&format!("replay-{index}"), "Replay"),
@@ -80,7 +81,7 @@ pub(super) async fn dead(visitor: Visitor) -> Answered {
         vec![
             Cell::Code(message.clone()),
             Cell::Code(one.recipient.to_string()),
-            Cell::text(one.event.status().unwrap_or("inbound")),
+            Cell::text(outcome.unwrap_or_else(|| one.event.kind().as_str())),
             Cell::text(&*one.url),
             Cell::text(one.attempts.to_string()),
             Cell::Changes(may_change.then_some(replay).into_iter().collect()),
