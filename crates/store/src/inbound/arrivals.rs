@@ -80,13 +80,16 @@ impl KeepPages {
 
     async fn keep(&self, tx: &mut Tx, page: &ArrivedPage) -> Result<()> {
         let arrival = query(
-            "insert into inbound_arrivals (carrier, fingerprint, connection, node, received_at_ms)
-             values ($1, $2, $3, $4, $5)
+            "insert into inbound_arrivals (carrier, fingerprint, connection, node, ended,
+                 received_at_ms)
+             values ($1, $2, $3, $4, $5, $6)
              on conflict (carrier, fingerprint, connection)
-                 do update set received_at_ms = excluded.received_at_ms",
+                 do update set ended = excluded.ended, received_at_ms = excluded.received_at_ms",
         );
         let arrival = arrival.bind(&page.carrier).bind(&page.fingerprint[..]);
         let arrival = arrival.bind(page.connection).bind(self.node.0);
+        // The connection may have ended before this commit.
+        let arrival = arrival.bind(!self.kept.bound.contains(&page.connection));
         tx.execute(arrival.bind(page.received_at_ms)).await?;
         let insert = query(
             "insert into inbound_pages (page_id, carrier, sender, number, reference, total, page,
