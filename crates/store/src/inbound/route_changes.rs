@@ -85,6 +85,50 @@ pub(super) struct AddRoute {
 }
 
 impl AddRoute {
+    /// Returns the route that the account has already, if it has one, or why it cannot get one.
+    async fn decide(
+        &self,
+        tx: &mut Tx,
+    ) -> Result<std::result::Result<Option<InboundRoute>, AddedRoute>> {
+        let route = &self.route;
+        let is_of_account = matches!(self.owner, RouteOwner::Account(_));
+        let routes = of_number(tx, &route.number).await?;
+        let is_own = |one: &InboundRoute| {
+            one.account == route.account && (one.keyword.is_empty() || one.keyword == route.keyword)
+        };
+        // An account learns nothing of the routes of a number that it does not have.
+        if is_of_account && !routes.iter().any(is_own) {
+            return Ok(Err(AddedRoute::NotGiven));
+        }
+        let mut routes = routes.into_iter();
+        if let Some(known) = routes.find(|one| one.keyword == route.keyword) {
+            let has_it = known.account == route.account;
+            return Ok(has_it.then_some(Some(known)).ok_or(AddedRoute::Taken));
+        }
+        if is_of_account {
+            let count = query("select count(*) from inbound_routes where account_id = $1");
+            let count: Option<i64> = tx.fetch_optional(count.bind(route.account.0)).await?;
+            if count.is_some_and(|count| count.unsigned_abs() >= MAX_ROUTES as u64) {
+                return Ok(Err(AddedRoute::TooMany));
+            }
+        }
+        Ok(Ok(None))
+    }
+
+    async fn insert(&self, tx: &mut Tx) -> Result<()> {
+        let route = &self.route;
+        let insert = query(
+            "insert into inbound_routes (route_id, number, keyword, account_id, url, given,
+                 created_at_ms)
+             values ($1, $2, $3, $4, $5, $6, $7)",
+        );
+        let insert = insert.bind(&route.id).bind(&route.number);
+        let insert = insert.bind(&route.keyword).bind(route.account.0);
+        let insert = insert.bind(&route.url).bind(route.is_given);
+        tx.execute(insert.bind(route.created_at_ms)).await?;
+        audit::enter(tx, self.entry(Value::Null)).await
+    }
+
     fn entry(&self, before: Value) -> Entry<'_> {
         let route = &self.route;
         Entry {
@@ -102,49 +146,27 @@ impl Change for AddRoute {
     type Output = AddedRoute;
 
     async fn apply(&self, tx: &mut Tx) -> Result<AddedRoute> {
-        // The row is locked before anything is read, so a concurrent change waits.
+        // A refused request must not raise the revision, which makes nodes read accounts again.
+        if let Err(refused) = self.decide(tx).await? {
+            return Ok(refused);
+        }
+        // The revision is the lock of every change of a route, so the decision is repeated under
+        // it.
         touch(tx).await?;
-        let route = &self.route;
-        let routes = of_number(tx, &route.number).await?;
-        let is_own = |one: &InboundRoute| {
-            one.account == route.account && (one.keyword.is_empty() || one.keyword == route.keyword)
+        let known = match self.decide(tx).await? {
+            Ok(known) => known,
+            Err(refused) => return Ok(refused),
         };
-        // An account learns nothing of the routes of a number that it does not have.
-        if matches!(self.owner, RouteOwner::Account(_)) && !routes.iter().any(is_own) {
-            return Ok(AddedRoute::NotGiven);
-        }
-        let known = routes.iter().find(|one| one.keyword == route.keyword);
-        if known.is_some_and(|known| known.account != route.account) {
-            return Ok(AddedRoute::Taken);
-        }
-        if let Some(known) = known {
-            let update = query("update inbound_routes set url = $2 where route_id = $1");
-            tx.execute(update.bind(&known.id).bind(&route.url)).await?;
-            let before = json!({ "has_url": known.url.is_some() });
-            audit::enter(tx, self.entry(before)).await?;
-            return Ok(AddedRoute::Added(InboundRoute {
-                url: route.url.clone(),
-                ..known.clone()
-            }));
-        }
-        if matches!(self.owner, RouteOwner::Account(_)) {
-            let count = query("select count(*) from inbound_routes where account_id = $1");
-            let count: Option<i64> = tx.fetch_optional(count.bind(route.account.0)).await?;
-            if count.is_some_and(|count| count.unsigned_abs() >= MAX_ROUTES as u64) {
-                return Ok(AddedRoute::TooMany);
-            }
-        }
-        let insert = query(
-            "insert into inbound_routes (route_id, number, keyword, account_id, url, given,
-                 created_at_ms)
-             values ($1, $2, $3, $4, $5, $6, $7)",
-        );
-        let insert = insert.bind(&route.id).bind(&route.number);
-        let insert = insert.bind(&route.keyword).bind(route.account.0);
-        let insert = insert.bind(&route.url).bind(route.is_given);
-        tx.execute(insert.bind(route.created_at_ms)).await?;
-        audit::enter(tx, self.entry(Value::Null)).await?;
-        Ok(AddedRoute::Added(route.clone()))
+        let Some(known) = known else {
+            self.insert(tx).await?;
+            return Ok(AddedRoute::Added(self.route.clone()));
+        };
+        let url = self.route.url.clone();
+        let update = query("update inbound_routes set url = $2 where route_id = $1");
+        tx.execute(update.bind(&known.id).bind(&url)).await?;
+        let before = json!({ "has_url": known.url.is_some() });
+        audit::enter(tx, self.entry(before)).await?;
+        Ok(AddedRoute::Added(InboundRoute { url, ..known }))
     }
 
     async fn is_committed(&self, tx: &mut Tx, added: &AddedRoute) -> Result<bool> {
@@ -161,23 +183,34 @@ pub(super) struct RemoveRoute {
     pub(super) by: By,
 }
 
+impl RemoveRoute {
+    /// Returns the route, or why it cannot be removed.
+    async fn decide(&self, tx: &mut Tx) -> Result<std::result::Result<InboundRoute, RemovedRoute>> {
+        let find = query("select * from inbound_routes where route_id = $1").bind(&self.id);
+        let found: Option<RouteRow> = tx.fetch_optional(find).await?;
+        let Some(route) = found.map(InboundRoute::from) else {
+            return Ok(Err(RemovedRoute::Unknown));
+        };
+        Ok(match self.owner {
+            RouteOwner::Account(account) if account != route.account => Err(RemovedRoute::Unknown),
+            RouteOwner::Account(_) if route.is_given => Err(RemovedRoute::Given),
+            RouteOwner::Account(_) | RouteOwner::Operator => Ok(route),
+        })
+    }
+}
+
 impl Change for RemoveRoute {
     type Output = RemovedRoute;
 
     async fn apply(&self, tx: &mut Tx) -> Result<RemovedRoute> {
-        touch(tx).await?;
-        let find = query("select * from inbound_routes where route_id = $1").bind(&self.id);
-        let found: Option<RouteRow> = tx.fetch_optional(find).await?;
-        let Some(route) = found.map(InboundRoute::from) else {
-            return Ok(RemovedRoute::Unknown);
-        };
-        match self.owner {
-            RouteOwner::Account(account) if account != route.account => {
-                return Ok(RemovedRoute::Unknown);
-            }
-            RouteOwner::Account(_) if route.is_given => return Ok(RemovedRoute::Given),
-            RouteOwner::Account(_) | RouteOwner::Operator => {}
+        if let Err(refused) = self.decide(tx).await? {
+            return Ok(refused);
         }
+        touch(tx).await?;
+        let route = match self.decide(tx).await? {
+            Ok(route) => route,
+            Err(refused) => return Ok(refused),
+        };
         tx.execute(query("delete from inbound_routes where route_id = $1").bind(&self.id))
             .await?;
         let entry = Entry {

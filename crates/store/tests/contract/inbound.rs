@@ -443,6 +443,7 @@ async fn an_account_changes_only_routes_of_its_own_numbers(kit: &Kit) {
         add_route(kit, &mine, as_one).await,
         AddedRoute::Added(mine.clone())
     );
+    let before = kit.store.revisions().current().await.unwrap();
     assert_eq!(
         add_route(kit, &other, RouteOwner::Account(two)).await,
         AddedRoute::NotGiven
@@ -454,5 +455,10 @@ async fn an_account_changes_only_routes_of_its_own_numbers(kit: &Kit) {
     assert_eq!(remove(&given.id, as_one).await, RemovedRoute::Given);
     let as_two = RouteOwner::Account(two);
     assert_eq!(remove(&mine.id, as_two).await, RemovedRoute::Unknown);
+    let after = kit.store.revisions().current().await.unwrap();
+    assert!(
+        !after.is_another_than(before),
+        "a refusal makes no node read again"
+    );
     assert_eq!(remove(&mine.id, as_one).await, RemovedRoute::Removed);
 }
