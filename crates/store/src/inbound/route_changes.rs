@@ -213,12 +213,26 @@ impl Change for RemoveRoute {
         };
         tx.execute(query("delete from inbound_routes where route_id = $1").bind(&self.id))
             .await?;
+        let mut own_routes = 0;
+        if route.keyword.is_empty() {
+            // The account has the number no longer, so its own keywords of it end too.
+            let own = query(
+                "delete from inbound_routes
+                 where number = $1 and account_id = $2 and given = $3",
+            );
+            let own = own.bind(&route.number).bind(route.account.0).bind(false);
+            own_routes = tx.execute(own).await?;
+        }
         let entry = Entry {
             by: &self.by,
             verb: REMOVE,
             account: Some(route.account),
             object: &self.id,
-            before: json!({ "number": route.number, "keyword": route.keyword }),
+            before: json!({
+                "number": route.number,
+                "keyword": route.keyword,
+                "own_routes": own_routes,
+            }),
             after: Value::Null,
         };
         audit::enter(tx, entry).await?;

@@ -19,6 +19,7 @@ twins!(
     a_callback_has_the_text_that_retention_has_left,
     a_number_belongs_to_one_account_for_each_keyword,
     an_account_changes_only_routes_of_its_own_numbers,
+    the_own_routes_of_an_account_end_with_its_number,
 );
 
 const NODE: NodeId = NodeId(1);
@@ -461,4 +462,37 @@ async fn an_account_changes_only_routes_of_its_own_numbers(kit: &Kit) {
         "a refusal makes no node read again"
     );
     assert_eq!(remove(&mine.id, as_one).await, RemovedRoute::Removed);
+}
+
+async fn the_own_routes_of_an_account_end_with_its_number(kit: &Kit) {
+    let (one, two) = (kit.account(0).await, kit.account(0).await);
+    let operator = RouteOwner::Operator;
+    let all = route(one, "40003", "");
+    let keyword = route(one, "40003", "given");
+    let elsewhere = route(one, "40004", "");
+    for given in [&all, &keyword, &elsewhere, &route(two, "40003", "promo")] {
+        add_route(kit, given, operator).await;
+    }
+    let own = |number, keyword| InboundRoute {
+        is_given: false,
+        ..route(one, number, keyword)
+    };
+    let own_elsewhere = own("40004", "win");
+    for mine in [&own("40003", "win"), &own("40003", "more"), &own_elsewhere] {
+        let added = add_route(kit, mine, RouteOwner::Account(one)).await;
+        assert_eq!(added, AddedRoute::Added(mine.clone()));
+    }
+    let routes = kit.store.inbound_routes();
+    let removed = routes.remove(&all.id, operator, by(NOW)).await;
+    assert_eq!(removed.unwrap(), RemovedRoute::Removed);
+    let ids = async |account| {
+        let left = routes.of(account).await.unwrap();
+        let mut ids: Vec<_> = left.into_iter().map(|route| route.id).collect();
+        ids.sort();
+        ids
+    };
+    let mut expected = [keyword.id, elsewhere.id, own_elsewhere.id];
+    expected.sort();
+    assert_eq!(ids(one).await, expected);
+    assert_eq!(ids(two).await.len(), 1);
 }
