@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::dispatch::smpp_mapping;
-use crate::settle::commit::{commit_alone, empty_report};
+use crate::settle::commit::{commit_alone, empty_report, leave_out_raw};
 use database::Outage;
 use domain::inbound::{self, InboundMessage, JoinedPages};
 use domain::{AccountId, Environment, MessageId, parse_international, sender};
@@ -91,8 +91,10 @@ async fn settle(
     pages: Vec<i64>,
     now_ms: i64,
 ) -> database::Result<()> {
+    let mut receipts = vec![receipt];
+    leave_out_raw(context, &mut receipts);
     let report = CarrierReport {
-        receipts: vec![receipt],
+        receipts,
         first_number: context.live().plan.numbers(1),
         ..empty_report(context, now_ms)
     };

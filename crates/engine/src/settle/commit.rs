@@ -3,7 +3,7 @@
 use crate::context::Context;
 use database::Outage;
 use std::sync::Arc;
-use store::{CallbackRoom, CarrierReport, Progress, Settled};
+use store::{CallbackRoom, CarrierReport, Progress, Receipt, Settled};
 
 /// Outage of report commits, over all carriers.
 static REPORTS: Outage = Outage::of("reports of carriers cannot be committed");
@@ -47,6 +47,15 @@ pub(crate) fn empty_report(context: &Arc<Context>, now_ms: i64) -> CarrierReport
         claimed_until_ms: now_ms,
         callback_room: CallbackRoom::default(),
         first_number: 0,
+    }
+}
+
+/// Leaves the raw forms out of receipts if the operator keeps none.
+pub(crate) fn leave_out_raw(context: &Context, receipts: &mut [Receipt]) {
+    if context.live().retention.receipts_ms == 0 {
+        for receipt in receipts {
+            receipt.raw = None;
+        }
     }
 }
 

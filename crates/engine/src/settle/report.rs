@@ -1,6 +1,6 @@
 //! Commits reports of the carrier workers, and acknowledges them after the commit.
 
-use super::commit::commit;
+use super::commit::{commit, leave_out_raw};
 use super::group_commit::GroupCommit;
 use super::quarantine::commit_by_parts;
 use crate::context::{CLAIM_MS, Context};
@@ -109,11 +109,7 @@ fn merge(
         receipts.extend(report.receipts);
         acks.push(report.ack);
     }
-    if context.live().retention.receipts_ms == 0 {
-        for receipt in &mut receipts {
-            receipt.raw = None;
-        }
-    }
+    leave_out_raw(context, &mut receipts);
     let report = CarrierReport {
         now_ms,
         progress,

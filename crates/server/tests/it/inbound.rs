@@ -226,9 +226,12 @@ async fn an_unmarked_receipt_in_pages_is_no_inbound_message() {
         receipts,
         ..Script::default()
     };
-    let ogene = Setup::new().script(script).start().await;
+    let setup = Setup::new().set("retention.receipts", r#""0s""#);
+    let ogene = setup.script(script).start().await;
     let id = ogene.sent_id(to(MTN, "Hello")).await;
     assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
+    let raw = ogene.sql("select count(*) from raw_receipts");
+    assert_eq!(raw, "0", "none is to be kept");
     until("the pages are gone", async || {
         (ogene.sql("select count(*) from inbound_pages") == "0").then_some(())
     })
