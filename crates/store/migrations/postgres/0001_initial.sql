@@ -591,6 +591,7 @@ create table inbound_messages (
     body text
 );
 create index inbound_messages_by_account on inbound_messages (account_id, inbound_id);
+create index inbound_messages_with_body on inbound_messages (inbound_id) where body is not null;
 
 -- Cluster
 
