@@ -12,6 +12,8 @@ use domain::{AccountId, MessageId};
 
 /// Messages that one step of the retention changes at most.
 const MAX_REMOVED: i64 = 500;
+/// Time by which the clock of a node that joins a message may be behind the one that received it.
+const CLOCK_MARGIN_MS: i64 = 60_000;
 
 impl ListRow for InboundMessage {
     /// The id in its text form.
@@ -133,17 +135,22 @@ impl InboundMessages<'_> {
         limit: u32,
     ) -> Result<Vec<InboundMessage>> {
         let sql = if account.is_some() {
-            "select * from inbound_messages where account_id = $1 and inbound_id < $2
+            "select * from inbound_messages where account_id = $1
+                 and inbound_id < $2 and inbound_id >= $9
                  and ($3 is null or number = $3) and ($4 is null or keyword = $4)
                  and ($5 is null or sender = $5) and received_at_ms >= $6 and received_at_ms < $7
              order by inbound_id desc limit $8"
         } else {
-            "select * from inbound_messages where $1 = -1 and inbound_id < $2
+            "select * from inbound_messages where $1 = -1
+                 and inbound_id < $2 and inbound_id >= $9
                  and ($3 is null or number = $3) and ($4 is null or keyword = $4)
                  and ($5 is null or sender = $5) and received_at_ms >= $6 and received_at_ms < $7
              order by inbound_id desc limit $8"
         };
         let behind = behind.unwrap_or(MessageId::HIGHEST);
+        // A message is joined after it arrived, so older ids need not be read.
+        let since_ms = filter.since_ms.unwrap_or(0);
+        let oldest = MessageId::lowest_at(since_ms.saturating_sub(CLOCK_MARGIN_MS));
         let list = query(sql)
             .bind(account.map_or(-1, |account| account.0))
             .bind(id_bytes(&behind))
@@ -152,7 +159,8 @@ impl InboundMessages<'_> {
             .bind(&filter.sender)
             .bind(filter.since_ms.unwrap_or(i64::MIN))
             .bind(filter.until_ms.unwrap_or(i64::MAX))
-            .bind(i64::from(limit));
+            .bind(i64::from(limit))
+            .bind(id_bytes(&oldest));
         let rows: Vec<InboundRow> = self.db.fetch_all(list).await?;
         rows.into_iter().map(InboundRow::message).collect()
     }
