@@ -5,7 +5,7 @@ use crate::dispatch::smpp_mapping;
 use crate::settle::commit::{commit_alone, empty_report, leave_out_raw};
 use database::Outage;
 use domain::inbound::{self, InboundMessage, JoinedPages};
-use domain::{AccountId, Environment, MessageId, parse_international, sender};
+use domain::{AccountId, Bucket, Environment, MessageId, parse_international, sender};
 use smpp::{Address, DeliverSm};
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,11 +25,15 @@ const MAX_REPLY_BATCHES: usize = 10;
 pub(crate) async fn run(context: Arc<Context>) {
     let outage = Outage::of("inbound messages cannot be routed");
     loop {
-        tokio::select! {
-            () = context.inbound.notified() => {}
-            () = tokio::time::sleep(ROUTE_INTERVAL) => {}
+        let is_hinted = tokio::select! {
+            () = context.inbound.notified() => true,
+            () = tokio::time::sleep(ROUTE_INTERVAL) => false,
+        };
+        // Each node routes after the pages that it kept. One node does so for the pages that are
+        // left, or they would be joined by all nodes and kept by one.
+        if is_hinted || context.nodes.is_mine(Bucket(0)) {
+            outage.note(route_all(&context).await);
         }
-        outage.note(route_all(&context).await);
     }
 }
 
