@@ -17,7 +17,7 @@ use domain::rate::Rate;
 use domain::{AccountId, Customer, Draft, Environment, Purse, Refusal};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use store::{KeyedRequest, StoredAnswer};
+use store::{By, KeyedRequest, StoredAnswer};
 
 /// A request that was admitted: its caller is known, allowed to make it, and within the rate limit.
 pub struct Admission {
@@ -57,6 +57,14 @@ impl Admission {
     /// Returns the caller.
     pub fn caller(&self) -> &Arc<Caller> {
         &self.caller
+    }
+
+    /// Returns the token of the request as the author of a change.
+    pub(super) fn author(&self) -> By {
+        By {
+            actor: format!("api:{}", self.caller.token_id).into(),
+            at_ms: self.context().clock.now_ms(),
+        }
     }
 
     /// Returns the account with its sender IDs.

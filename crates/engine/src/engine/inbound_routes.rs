@@ -5,7 +5,6 @@ use super::keyed_change::{Changed, Claimed, KeyedAnswer, changed};
 use crate::error::{Error, within};
 use domain::idempotency;
 use domain::inbound::{InboundRoute, RouteFields, RouteRequest};
-use store::By;
 
 /// Adds a route of a number that the operator gave to the account, or changes its URL.
 pub async fn add_route(
@@ -22,7 +21,7 @@ pub async fn add_route(
         Changed::First(claimed) => claimed,
         Changed::Replay(answer) => return Ok(Changed::Replay(answer)),
     };
-    let by = author(admission);
+    let by = admission.author();
     let route = InboundRoute {
         id: format!("rt_{:016x}", context.random.number()),
         number: request.number,
@@ -52,15 +51,7 @@ pub async fn remove_route(
     };
     let routes = admission.context().store.inbound_routes();
     let account = admission.customer().account.id;
-    let given_up = routes.give_up(account, id, claimed.keyed.take(), author(admission));
+    let given_up = routes.give_up(account, id, claimed.keyed.take(), admission.author());
     let outcome = within(async { Ok(given_up.await?) }).await?;
     changed(outcome, |id| id)
-}
-
-/// Returns the token of the request as the author of a change.
-fn author(admission: &Admission) -> By {
-    By {
-        actor: format!("api:{}", admission.caller().token_id).into(),
-        at_ms: admission.context().clock.now_ms(),
-    }
 }

@@ -6,7 +6,6 @@ use crate::error::{Error, within};
 use domain::SenderId;
 use domain::idempotency;
 use domain::sender_request::{SenderFields, SenderRequest};
-use store::By;
 
 /// Registers a sender ID as pending, until the operator decides. A sender ID that the account has
 /// is returned as it stands, unless it was rejected: then it is pending again.
@@ -23,13 +22,9 @@ pub async fn request(
         Changed::First(claimed) => claimed,
         Changed::Replay(answer) => return Ok(Changed::Replay(answer)),
     };
-    let context = admission.context();
-    let by = By {
-        actor: format!("api:{}", admission.caller().token_id).into(),
-        at_ms: context.clock.now_ms(),
-    };
+    let by = admission.author();
     let place = (admission.customer().account.id, admission.environment());
-    let senders = context.store.senders();
+    let senders = admission.context().store.senders();
     let requested = senders.request(place, request, claimed.keyed.take(), by);
     let outcome = within(async { Ok(requested.await?) }).await?;
     changed(outcome, |sender| sender)
