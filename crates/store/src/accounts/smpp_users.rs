@@ -92,11 +92,15 @@ fn audited_limits(limits: SmppLimits) -> Value {
     })
 }
 
-async fn find(tx: &mut Tx, system_id: &str) -> Result<Option<SmppUser>> {
+/// Returns the user that is to be changed, unless it is revoked. The revision is the lock of every
+/// change of a user, so a concurrent one waits.
+async fn lock_valid(tx: &mut Tx, system_id: &str) -> Result<Option<SmppUser>> {
+    touch(tx).await?;
     let row: Option<UserRow> = tx
         .fetch_optional(query("select * from smpp_users where system_id = $1").bind(system_id))
         .await?;
-    Ok(row.map(UserRow::user).transpose()?.map(|(user, _)| user))
+    let found = row.map(UserRow::user).transpose()?.map(|(user, _)| user);
+    Ok(found.filter(|user| user.revoked_at_ms.is_none()))
 }
 
 struct AddUser {
@@ -155,8 +159,7 @@ impl Change for RevokeUser {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let found = find(tx, &self.system_id).await?;
-        let Some(user) = found.filter(|user| user.revoked_at_ms.is_none()) else {
+        let Some(user) = lock_valid(tx, &self.system_id).await? else {
             return Ok(false);
         };
         tx.execute(
@@ -165,7 +168,6 @@ impl Change for RevokeUser {
                 .bind(self.by.at_ms),
         )
         .await?;
-        touch(tx).await?;
         let entry = Entry {
             by: &self.by,
             verb: REVOKE,
@@ -193,8 +195,7 @@ impl Change for SetLimits {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let found = find(tx, &self.system_id).await?;
-        let Some(user) = found.filter(|user| user.revoked_at_ms.is_none()) else {
+        let Some(user) = lock_valid(tx, &self.system_id).await? else {
             return Ok(false);
         };
         tx.execute(
@@ -208,7 +209,6 @@ impl Change for SetLimits {
             .bind(i64::from(self.limits.window)),
         )
         .await?;
-        touch(tx).await?;
         let entry = Entry {
             by: &self.by,
             verb: LIMITS,
