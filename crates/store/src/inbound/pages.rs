@@ -104,7 +104,7 @@ impl InboundPages<'_> {
         self.db.change(Forget { now_ms }).await
     }
 
-    /// Removes the pages of something that is no message. Returns `false` if they were gone.
+    /// Removes the pages of a receipt, which is no message. Returns `false` if they were gone.
     pub async fn remove(self, pages: Vec<i64>) -> Result<bool> {
         self.db.change(RemovePages { pages }).await
     }
