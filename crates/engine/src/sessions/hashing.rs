@@ -3,6 +3,7 @@
 
 use super::error::{Result, SessionError};
 use domain::user::password::{self, SALT_BYTES};
+use std::sync::Arc;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 
@@ -13,15 +14,15 @@ const MAX_WAITING: usize = 64;
 
 /// The hashing of passwords.
 pub(crate) struct Hashing {
-    places: Semaphore,
-    permits: Semaphore,
+    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
 impl Hashing {
     pub(crate) fn new() -> Self {
         Self {
-            places: Semaphore::new(MAX_WAITING),
-            permits: Semaphore::new(MAX_HASHING),
+            places: Arc::new(Semaphore::new(MAX_WAITING)),
+            permits: Arc::new(Semaphore::new(MAX_HASHING)),
         }
     }
 
@@ -38,17 +39,23 @@ impl Hashing {
     }
 
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T> {
-        let _place = self.places.try_acquire().map_err(|_| SessionError::Busy)?;
+        let place = Arc::clone(&self.places).try_acquire_owned();
+        let place = place.map_err(|_| SessionError::Busy)?;
         // The semaphores are never closed.
-        let _permit = self.permits.acquire().await;
-        spawn_blocking(work).await.map_err(|_| SessionError::Busy)
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
+        // The work goes on when its caller leaves, so it holds the place and the permit itself.
+        let held = move || {
+            let done = work();
+            drop((place, permit));
+            done
+        };
+        spawn_blocking(held).await.map_err(|_| SessionError::Busy)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc::channel;
 
@@ -82,5 +89,26 @@ mod tests {
             assert!(task.await.unwrap() <= MAX_HASHING);
         }
         assert!(hashing.run(|| ()).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn work_keeps_its_place_when_its_caller_leaves() {
+        let hashing = Arc::new(Hashing::new());
+        let (end, ended) = channel::<()>();
+        let caller = Arc::clone(&hashing);
+        let work = move || ended.recv().is_ok();
+        let task = tokio::spawn(async move { caller.run(work).await.is_ok() });
+        let (places, permits) = (&hashing.places, &hashing.permits);
+        let free = || (places.available_permits(), permits.available_permits());
+        while free() == (MAX_WAITING, MAX_HASHING) {
+            tokio::task::yield_now().await;
+        }
+        task.abort();
+        assert!(task.await.is_err(), "the caller has left");
+        assert_eq!(free(), (MAX_WAITING - 1, MAX_HASHING - 1));
+        drop(end);
+        while free() != (MAX_WAITING, MAX_HASHING) {
+            tokio::task::yield_now().await;
+        }
     }
 }
