@@ -8,7 +8,7 @@ use domain::DeliveryStatus;
 use engine::{BindRefusal, RecipientState, SmppBind, SmppEntrance, SubmitRefusal};
 use smpp::codec::{BindFields, CancelFields, Pdu, QueryFields, QueryRespFields, Sm};
 use smpp::server::{Request, ServerEvent, ServerOptions, ServerSession, SessionEnd};
-use smpp::{BindKind, CommandStatus, FrameBuffer};
+use smpp::{Bind, BindKind, CommandStatus, FrameBuffer};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -151,17 +151,13 @@ impl Conversation {
 
     fn on_bind(&mut self, request: Request, kind: BindKind, fields: &BindFields<'_>) {
         let (version, fields) = (fields.interface_version, fields.to_owned());
-        let (entrance, client) = (self.entrance.clone(), self.client);
+        // The check goes on when the client leaves, so that wrong credentials are counted.
+        let checked = tokio::spawn(check_bind(self.entrance.clone(), fields, self.client));
         self.work.spawn(async move {
-            let (id, secret) = (&*fields.system_id, &*fields.password);
-            let bound = match entrance.bind(id, secret, client).await {
-                Ok(bind) => Ok(bind),
-                Err(refusal) => {
-                    log_bind_refusal(id, client, &refusal);
-                    sleep(HOLD_BACK).await;
-                    Err(refusals::status_of_bind(&refusal))
-                }
-            };
+            let bound = checked.await.unwrap_or(Err(CommandStatus::RSYSERR));
+            if bound.is_err() {
+                sleep(HOLD_BACK).await;
+            }
             Done::Bind(request, kind, version, bound)
         });
     }
@@ -299,11 +295,27 @@ impl Conversation {
     }
 }
 
+/// Checks the credentials of a bind, and logs a refusal.
+async fn check_bind(
+    entrance: SmppEntrance,
+    fields: Bind,
+    client: IpAddr,
+) -> Result<SmppBind, CommandStatus> {
+    let (id, secret) = (&*fields.system_id, &*fields.password);
+    entrance.bind(id, secret, client).await.map_err(|refusal| {
+        log_bind_refusal(id, client, &refusal);
+        refusals::status_of_bind(&refusal)
+    })
+}
+
 /// Logs a refused bind. A system id of no user may be anything, so it is not logged.
 fn log_bind_refusal(system_id: &str, client: IpAddr, refusal: &BindRefusal) {
-    let known = !matches!(refusal, BindRefusal::Unknown | BindRefusal::Guessing);
+    let is_known = matches!(
+        refusal,
+        BindRefusal::Password | BindRefusal::Address | BindRefusal::TooMany | BindRefusal::Account
+    );
     tracing::warn!(
-        smpp.system_id = known.then_some(system_id),
+        smpp.system_id = is_known.then_some(system_id),
         client.address = %client,
         reason = %refusal,
         "SMPP bind: refused"

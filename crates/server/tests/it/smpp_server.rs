@@ -5,7 +5,7 @@ use crate::kit::{MTN, Ogene, SENDER, Setup, to, until};
 use domain::smpp_user::SmppLimits;
 use domain::{AccountStatus, Component, Gateway};
 use engine::operators::NewSmppUser;
-use smpp::codec::{CancelFields, Pdu, QueryFields, Sm};
+use smpp::codec::{BindFields, CancelFields, Pdu, QueryFields, Sm};
 use smpp::{BindKind, Command, CommandStatus, Tlv, Tlvs, esm_class, tag};
 use std::net::SocketAddr;
 
@@ -136,6 +136,26 @@ async fn an_address_that_guesses_is_refused_right_credentials_too() {
         bind(&wrong).await;
         bind(&wrong).await;
         (bind(&user).await == CommandStatus::RINVPASWD).then_some(())
+    })
+    .await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_before_the_answer_has_guessed_too() {
+    let (ogene, address, user) = start(Setup::new(), NewSmppUser::default()).await;
+    let mut esme = Esme::connect(address).await;
+    let fields = BindFields {
+        system_id: user.user.system_id.as_bytes(),
+        password: b"wrong",
+        interface_version: 0x34,
+        ..BindFields::default()
+    };
+    esme.write(&Pdu::Bind(BindKind::Transceiver, fields)).await;
+    drop(esme);
+    until("the guess is counted", async || {
+        let refused = ogene.metric("ogene_smpp_binds_refused_total", &[]).await;
+        (refused == 1).then_some(())
     })
     .await;
     ogene.end().await;
