@@ -244,6 +244,7 @@ impl Conversation {
     }
 
     fn answer_query(&mut self, request: Request, id: &str, found: &RecipientState) {
+        self.count(CommandStatus::ROK);
         let status = DeliveryStatus::from_name(found.delivery_status);
         let final_date = status.map_or_else(String::new, |_| smpp_time(found.updated_at_ms));
         let fields = QueryRespFields {

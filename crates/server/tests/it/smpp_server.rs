@@ -43,7 +43,7 @@ async fn ended(esme: &mut Esme) -> Vec<crate::kit::esme::Answer> {
 #[tokio::test]
 async fn a_submit_is_a_send_of_the_account() {
     let (ogene, address, user) = start(Setup::new(), NewSmppUser::default()).await;
-    for kind in [BindKind::Transceiver, BindKind::Transmitter] {
+    for (bind, kind) in (1u64..).zip([BindKind::Transceiver, BindKind::Transmitter]) {
         let before = ogene.total().await;
         let mut esme = Esme::bound(address, kind, &user).await;
         let sent = ogene.smsc().received().len();
@@ -64,6 +64,9 @@ async fn a_submit_is_a_send_of_the_account() {
         let (state, date) = esme.query(&id).await;
         assert_eq!((state, date.len()), (2, 16), "{date}");
         assert!(date.ends_with("004+"), "{date}");
+        let counted = [user.user.system_id.as_str(), "ESME_ROK"];
+        let answers = ogene.metric("ogene_smpp_requests_total{", &counted).await;
+        assert_eq!(answers, 3 * bind, "two submits and a query of each bind");
         let unbound = esme.ask(&Pdu::Unbind).await;
         assert!(is(&unbound, Command::UNBIND.response(), CommandStatus::ROK));
         assert!(ended(&mut esme).await.is_empty());
