@@ -1,7 +1,11 @@
 //! The GSM 7 bit default alphabet and its extension table (3GPP TS 23.038, 6.2.1).
 
+use std::sync::LazyLock;
+
 /// The septet before a character of the extension table.
 pub(super) const ESCAPE: u8 = 0x1B;
+/// Number of septets.
+const SEPTETS: usize = 128;
 
 /// The code of a character.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -11,6 +15,26 @@ pub(super) enum Code {
     /// The escape, then this septet.
     Extended(u8),
 }
+
+/// The characters of both tables by their septets.
+struct Characters {
+    basic: [Option<char>; SEPTETS],
+    extended: [Option<char>; SEPTETS],
+}
+
+/// All characters of the alphabet precede U+20AD. A search for each one of a long text would block
+/// a thread for a second.
+static CHARACTERS: LazyLock<Characters> = LazyLock::new(|| {
+    let (mut basic, mut extended) = ([None; SEPTETS], [None; SEPTETS]);
+    for character in '\n'..='\u{20AC}' {
+        match code(character) {
+            Some(Code::Basic(septet)) => basic[usize::from(septet)] = Some(character),
+            Some(Code::Extended(septet)) => extended[usize::from(septet)] = Some(character),
+            None => {}
+        }
+    }
+    Characters { basic, extended }
+});
 
 /// Returns the code of a character, if the alphabet has it.
 ///
@@ -156,12 +180,13 @@ fn character(code: Code) -> char {
     find(code).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-/// Returns the character of a code. All characters of the alphabet precede U+20AD.
+/// Returns the character of a code.
 fn find(code: Code) -> Option<char> {
-    match code {
-        Code::Basic(octet) if self::code(octet.into()) == Some(code) => Some(octet.into()),
-        _ => ('\n'..='\u{20AC}').find(|&character| self::code(character) == Some(code)),
-    }
+    let (table, septet) = match code {
+        Code::Basic(septet) => (&CHARACTERS.basic, septet),
+        Code::Extended(septet) => (&CHARACTERS.extended, septet),
+    };
+    table.get(usize::from(septet)).copied().flatten()
 }
 
 #[cfg(test)]
@@ -202,6 +227,19 @@ mod tests {
             if is_gsm(&text) {
                 assert_eq!(septet_count(&text), septets(&text).len());
             }
+        }
+    }
+
+    #[test]
+    fn each_code_is_read_back_as_its_character() {
+        let all = ('\0'..=char::MAX).filter_map(|character| Some((code(character)?, character)));
+        for (code, character) in all {
+            assert_eq!(find(code), Some(character));
+        }
+        assert_eq!(find(Code::Basic(ESCAPE)), None);
+        for octet in 0x80..=0xFF {
+            assert_eq!(find(Code::Basic(octet)), None, "{octet}");
+            assert_eq!(find(Code::Extended(octet)), None, "{octet}");
         }
     }
 }
