@@ -1,7 +1,7 @@
 //! Times as SMPP clients write them (SMPP 3.4, section 7.1.1): `YYMMDDhhmmsstnnp` in 16 characters,
 //! absolute with a distance from UTC, or relative with `R` at the end.
 
-use crate::schedule::{MAX_AHEAD_MS, MAX_PAST_MS, MAX_VALIDITY_S, MIN_VALIDITY_S};
+use crate::schedule::{MAX_VALIDITY_S, MIN_VALIDITY_S, check_send_at};
 use jiff::civil::DateTime;
 use jiff::tz::Offset;
 
@@ -29,11 +29,7 @@ pub fn schedule(text: &str, now_ms: i64) -> Result<Option<i64>, TimeFault> {
     let Some(at_ms) = parse(text, now_ms)? else {
         return Ok(None);
     };
-    if (now_ms - MAX_PAST_MS..=now_ms + MAX_AHEAD_MS).contains(&at_ms) {
-        Ok((at_ms > now_ms).then_some(at_ms))
-    } else {
-        Err(TimeFault::Schedule)
-    }
+    check_send_at(at_ms, now_ms).map_err(|_| TimeFault::Schedule)
 }
 
 /// Parses `validity_period` to seconds after the due time. A relative one begins now. The gateway
