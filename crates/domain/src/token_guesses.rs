@@ -26,11 +26,9 @@ impl Guesses {
         if now_ms.div_euclid(MINUTE_MS) != self.minute {
             return false;
         }
-        let own = self.counts.get(&counted_as(client));
-        let is_counted_apart = own.is_some() || self.counts.len() < MAX_ADDRESSES;
-        let count = match own {
+        let count = match self.counts.get(&counted_as(client)) {
             Some(count) => *count,
-            None if is_counted_apart => 0,
+            None if self.counts.len() < MAX_ADDRESSES => 0,
             None => self.others,
         };
         count > limit
