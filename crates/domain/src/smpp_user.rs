@@ -3,6 +3,7 @@
 use crate::client_address::AllowList;
 use crate::gateway::Gateway;
 use crate::ids::AccountId;
+use crate::token::{BASE62, characters};
 use sha2::{Digest, Sha256};
 use std::fmt;
 use std::net::IpAddr;
@@ -27,7 +28,6 @@ const PREFIX: &str = "og";
 const ID_CHARACTERS: usize = 8;
 /// The characters of system ids. No two of them look alike.
 const LOWER: &[u8; 31] = b"abcdefghijkmnpqrstuvwxyz2345678";
-const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 const SECOND_US: i64 = 1_000_000;
 
@@ -149,16 +149,6 @@ pub fn system_id(random: &[u8; RANDOM_BYTES]) -> Option<String> {
 /// Creates a password from random bytes. Returns `None` in the rare case that too few are usable.
 pub fn password(random: &[u8; RANDOM_BYTES]) -> Option<String> {
     characters(random, BASE62, PASSWORD_CHARACTERS)
-}
-
-/// Returns random characters of a set. Both sets divide 248, so bytes from there on are skipped.
-fn characters(random: &[u8], set: &[u8], many: usize) -> Option<String> {
-    let usable = random.iter().filter(|&&byte| byte < 248);
-    let text: String = usable
-        .take(many)
-        .map(|&byte| char::from(set[usize::from(byte) % set.len()]))
-        .collect();
-    (text.len() == many).then_some(text)
 }
 
 #[cfg(test)]

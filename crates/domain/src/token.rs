@@ -16,7 +16,8 @@ pub const LENGTH: usize = PREFIX.len() + RANDOM_CHARACTERS + CHECK_CHARACTERS;
 /// Number of random bytes for [`make`]. 30 base62 characters have 178 bits.
 pub const RANDOM_BYTES: usize = 64;
 
-const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+pub(crate) const BASE62: &[u8; 62] =
+    b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// The SHA-256 of a token.
 pub type TokenHash = [u8; 32];
@@ -47,20 +48,21 @@ impl TokenTerms {
 /// Creates a token from random bytes. Returns `None` in the rare case that too few of them are
 /// usable.
 pub fn make(random: &[u8; RANDOM_BYTES]) -> Option<String> {
-    // Bytes from 248 on would favour the first characters, so they are skipped.
-    let usable = random.iter().filter(|&&byte| byte < 248);
-    let mut token = PREFIX.to_owned();
-    token.extend(
-        usable
-            .take(RANDOM_CHARACTERS)
-            .map(|byte| char::from(BASE62[usize::from(byte % 62)])),
-    );
-    if token.len() < PREFIX.len() + RANDOM_CHARACTERS {
-        return None;
-    }
+    let mut token = PREFIX.to_owned() + &characters(random, BASE62, RANDOM_CHARACTERS)?;
     let check = check_of(token.as_bytes());
     token.extend(check.map(char::from));
     Some(token)
+}
+
+/// Returns random characters of a set whose size divides 248. Bytes from 248 on would favour the
+/// first characters, so they are skipped. Returns `None` if too few are usable.
+pub(crate) fn characters(random: &[u8], set: &[u8], many: usize) -> Option<String> {
+    let usable = random.iter().filter(|&&byte| byte < 248);
+    let text: String = usable
+        .take(many)
+        .map(|&byte| char::from(set[usize::from(byte) % set.len()]))
+        .collect();
+    (text.len() == many).then_some(text)
 }
 
 /// Returns `true` if a text has the form and checksum of a token.
