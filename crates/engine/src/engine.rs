@@ -22,7 +22,7 @@ pub use keyed_change::{Changed, KeyedAnswer};
 pub use reload::Reloaded;
 pub use report::DeliveryReport;
 pub use request::{Quoted, SendRequest};
-pub use smpp_users::{BindRefusal, NewSubmit, SmppBind, SmppEntrance, SubmitRefusal};
+pub use smpp_users::{BindRefusal, SmppBind, SmppEntrance, SubmitRefusal};
 pub use stages::{Credentials, NotAdmitted, Purpose};
 pub use upload_sends::{
     LeftOutCsv, LeftOutRow, UploadLook, UploadReview, UploadSend, UploadSends, UploadStep,

@@ -49,8 +49,8 @@ pub use database::Outage;
 pub use domain::rate::Rate;
 pub use engine::{
     Admission, BindRefusal, CarrierState, Changed, Credentials, CustomerQueries, DeliveryReport,
-    Engine, Export, Installation, KeyedAnswer, LeftOutCsv, LeftOutRow, NewSubmit, NodeState,
-    NotAdmitted, PageFields, Purpose, Queue, Quoted, Reloaded, SendRequest, SmppBind, SmppEntrance,
+    Engine, Export, Installation, KeyedAnswer, LeftOutCsv, LeftOutRow, NodeState, NotAdmitted,
+    PageFields, Purpose, Queue, Quoted, Reloaded, SendRequest, SmppBind, SmppEntrance,
     SubmitRefusal, UploadLook, UploadReview, UploadSend, UploadSends, UploadStep,
 };
 pub use engine::{changes as message_changes, inbound_routes, otp, sender_ids};

@@ -23,13 +23,13 @@ pub struct SubmitFields {
     pub due_at_ms: Option<i64>,
     /// The validity after that time, seconds.
     pub validity_s: Option<i64>,
-    /// A fingerprint of its own, since no submit is a duplicate of another.
-    pub fingerprint: Fingerprint,
 }
 
-/// Judges a submit as a send of the account. The sender ID is never appended to the text.
+/// Judges a submit as a send of the account. The sender ID is never appended to the text. The
+/// fingerprint is one of its own, since no submit is a duplicate of another.
 pub fn draft_submit(
     submit: SubmitFields,
+    fingerprint: Fingerprint,
     customer: &Customer,
     environment: Environment,
     rules: &Rulebook,
@@ -53,7 +53,7 @@ pub fn draft_submit(
     Ok(Draft {
         due_at_ms: submit.due_at_ms,
         validity_s: submit.validity_s,
-        fingerprint: submit.fingerprint,
+        fingerprint,
         ..message
     })
 }
@@ -72,11 +72,11 @@ mod tests {
             gateway,
             due_at_ms: Some(9_000),
             validity_s: Some(60),
-            fingerprint: [7; 16],
         };
         let prohibited = Prohibited::default();
         draft_submit(
             submit,
+            [7; 16],
             &customer(),
             Environment::Live,
             &rules(),

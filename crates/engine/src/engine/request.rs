@@ -5,8 +5,8 @@ use domain::otp::OtpMessage;
 use domain::personalised::Rows;
 use domain::schedule::SendTimes;
 use domain::{
-    Customer, Draft, Environment, Money, Prohibited, Quote, Refusal, Rulebook, SendFields,
-    SubmitFields,
+    Customer, Draft, Environment, Fingerprint, Money, Prohibited, Quote, Refusal, Rulebook,
+    SendFields, SubmitFields,
 };
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -21,8 +21,8 @@ pub enum SendRequest {
     Personalised(SendFields, Rows),
     /// The message of a one-time password.
     Otp(OtpSend),
-    /// A text to one number, submitted by SMPP.
-    Submit(SubmitFields),
+    /// A text to one number, submitted by SMPP, with a fingerprint of its own.
+    Submit(SubmitFields, Fingerprint),
 }
 
 /// The price of a send.
@@ -60,7 +60,7 @@ impl SendRequest {
             }
             Self::Otp(otp) => otp.meaning,
             // A submit has no idempotency key.
-            Self::Submit(_) => None,
+            Self::Submit(..) => None,
             Self::Personalised(fields, rows) => run_blocking(rows.len(), || {
                 idempotency::of_personalised(fields, rows, times, environment, max_recipients)
             }),
@@ -75,7 +75,7 @@ impl SendRequest {
             | Self::Otp(OtpSend { fields, .. }) => {
                 SendTimes::parse(fields.send_at.as_deref(), fields.validity.as_deref())
             }
-            Self::Submit(_) => Ok(SendTimes::default()),
+            Self::Submit(..) => Ok(SendTimes::default()),
         }
     }
 
@@ -101,9 +101,15 @@ impl SendRequest {
                 prohibited,
                 now_ms,
             ),
-            Self::Submit(submit) => {
-                domain::draft_submit(submit, customer, environment, rules, prohibited, now_ms)
-            }
+            Self::Submit(submit, fingerprint) => domain::draft_submit(
+                submit,
+                fingerprint,
+                customer,
+                environment,
+                rules,
+                prohibited,
+                now_ms,
+            ),
             Self::Personalised(fields, rows) => run_blocking(rows.len(), || {
                 let draft = domain::draft_personalised(
                     fields,
@@ -136,7 +142,7 @@ impl SendRequest {
                 let quote = Quote::of(&draft, &body, rules);
                 Ok((draft, quote))
             }
-            request @ (Self::Otp(_) | Self::Submit(_)) => {
+            request @ (Self::Otp(_) | Self::Submit(..)) => {
                 let draft = request.draft(customer, environment, rules, prohibited, now_ms)?;
                 let quote = Quote::of(&draft, draft.text.as_str(), rules);
                 Ok((draft, quote))

@@ -13,7 +13,7 @@ use crate::queries::recipients::RecipientState;
 use domain::rate::Rate;
 use domain::search::FilterFields;
 use domain::smpp_user::SmppUser;
-use domain::{Gateway, MessageId, Refusal, SubmitFields};
+use domain::{MessageId, Refusal, SubmitFields};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -74,23 +74,6 @@ impl<E: Into<Error>> From<E> for SubmitRefusal {
     fn from(error: E) -> Self {
         Self::Failed(error.into())
     }
-}
-
-/// A text to one number.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct NewSubmit {
-    /// The sender ID.
-    pub from: String,
-    /// The number.
-    pub to: String,
-    /// The text, which is sent as written.
-    pub text: String,
-    /// The gateway, or `None` for the default.
-    pub gateway: Option<Gateway>,
-    /// The earliest time of submission, Unix milliseconds. `None` means now.
-    pub due_at_ms: Option<i64>,
-    /// The validity after that time, seconds.
-    pub validity_s: Option<i64>,
 }
 
 impl SmppEntrance {
@@ -181,7 +164,7 @@ impl SmppBind {
 
     /// Accepts a text as a send of the account, outside of the duplicate window and the rate limit
     /// of the API. A returned message is durable and charged.
-    pub async fn submit(&self, submit: NewSubmit) -> Result<MessageId, SubmitRefusal> {
+    pub async fn submit(&self, submit: SubmitFields) -> Result<MessageId, SubmitRefusal> {
         let current = self.bound.current().ok_or(SubmitRefusal::Ended)?;
         let limits = current.user.limits;
         let context = &self.stages.context;
@@ -194,17 +177,8 @@ impl SmppBind {
         let environment = current.environment();
         current.caller.customer.account.check_send(environment)?;
         self.stages.queue.check_capacity()?;
-        let submit = SubmitFields {
-            from: submit.from,
-            to: submit.to,
-            text: submit.text,
-            gateway: submit.gateway,
-            due_at_ms: submit.due_at_ms,
-            validity_s: submit.validity_s,
-            fingerprint: context.random.bytes(),
-        };
-        let admission = self.admission(&current);
-        match admission.send(SendRequest::Submit(submit), None).await? {
+        let request = SendRequest::Submit(submit, context.random.bytes());
+        match self.admission(&current).send(request, None).await? {
             Answered::First(sent) => Ok(sent.message_id),
             // A send without an idempotency key has no earlier answer.
             Answered::Replay(_) => Err(Refusal::UnknownMessage.into()),

@@ -3,8 +3,7 @@
 use super::refusals::Refused;
 use domain::smpp_time::TimeFault;
 use domain::smpp_user::{self, SmppUser};
-use domain::{read_coded, smpp_time};
-use engine::NewSubmit;
+use domain::{SubmitFields, read_coded, smpp_time};
 use smpp::codec::Sm;
 use smpp::{CommandStatus, esm_class, tag};
 
@@ -19,7 +18,11 @@ const PARTS: [u16; 3] = [
 
 /// Reads the fields of a message, or returns the first refusal. A field that would change what is
 /// sent, and that is not supported, is refused.
-pub(super) fn read(message: &Sm<'_>, user: &SmppUser, now_ms: i64) -> Result<NewSubmit, Refused> {
+pub(super) fn read(
+    message: &Sm<'_>,
+    user: &SmppUser,
+    now_ms: i64,
+) -> Result<SubmitFields, Refused> {
     unsupported(message)?;
     let gateway = text(message.service_type)
         .and_then(|name| smpp_user::gateway_of(name, user).ok())
@@ -52,7 +55,7 @@ pub(super) fn read(message: &Sm<'_>, user: &SmppUser, now_ms: i64) -> Result<New
     let octets = octets(message)?;
     let text = read_coded(message.data_coding, octets)
         .map_err(|fault| refused(CommandStatus::RSUBMITFAIL, fault.to_string()))?;
-    Ok(NewSubmit {
+    Ok(SubmitFields {
         from,
         to,
         text,
