@@ -17,7 +17,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Revision, Store};
-use tokio::sync::watch;
+use tokio::sync::{Mutex as AsyncMutex, watch};
 
 /// Pause after the database could not be read.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
@@ -56,6 +56,8 @@ pub(crate) struct Bound {
     /// `None` once the user may not be bound any more.
     current: ArcSwapOption<Current>,
     ended: watch::Sender<bool>,
+    /// Held while the user is read, so that an older reading never replaces a newer one.
+    reading: AsyncMutex<()>,
     state: Mutex<Use>,
 }
 
@@ -65,6 +67,7 @@ impl Bound {
             system_id,
             current: ArcSwapOption::empty(),
             ended: watch::Sender::new(false),
+            reading: AsyncMutex::default(),
             state: Mutex::default(),
         }
     }
@@ -182,6 +185,7 @@ impl BoundUsers {
 
     /// Reads a user and its account again. A user of an account that may not read is ended.
     pub(crate) async fn refresh(&self, bound: &Bound) -> Result<(), Error> {
+        let _turn = bound.reading.lock().await;
         let current = match self.find(&bound.system_id).await? {
             None => None,
             Some((user, _)) => {
@@ -234,3 +238,6 @@ fn is_concerned(bound: &Bound, changed: Option<&HashSet<AccountId>>) -> bool {
         (None, _) | (_, None) => true,
     }
 }
+
+#[cfg(test)]
+mod tests;
