@@ -57,7 +57,8 @@ pub struct SmppUser {
 pub struct SmppLimits {
     /// Maximum number of connections to a node.
     pub binds: u32,
-    /// Maximum number of submits in a second, to a node.
+    /// Maximum number of submits in a second, to a node. It also limits queries and cancels
+    /// together, apart from submits.
     pub per_second: u32,
     /// Maximum number of unanswered requests of a connection.
     pub window: u32,
@@ -73,15 +74,15 @@ impl Default for SmppLimits {
     }
 }
 
-/// The pace of the submits of one user. As many as the limit of a second may come at once.
+/// The pace of the requests of one user. As many as the limit of a second may come at once.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct SubmitPace {
-    /// The time at which the submits so far are due at the limit, in microseconds.
+    /// The time at which the requests so far are due at the limit, in microseconds.
     due_us: i64,
 }
 
 impl SubmitPace {
-    /// Counts a submit. Returns `false` if the limit is exceeded, and then counts nothing.
+    /// Counts a request. Returns `false` if the limit is exceeded, and then counts nothing.
     pub fn admit(&mut self, per_second: u32, steady_ms: i64) -> bool {
         let now_us = steady_ms.saturating_mul(1_000);
         let interval = SECOND_US / i64::from(per_second.max(1));

@@ -47,7 +47,9 @@ fn environment_of(user: &SmppUser) -> Environment {
 struct Use {
     /// Number of connections.
     binds: u32,
-    pace: SubmitPace,
+    submits: SubmitPace,
+    /// The pace of queries and cancels.
+    others: SubmitPace,
 }
 
 /// A bound user.
@@ -88,8 +90,13 @@ impl Bound {
     }
 
     /// Counts a submit. Returns `false` if the user is too fast.
-    pub(crate) fn admit(&self, per_second: u32, steady_ms: i64) -> bool {
-        self.state.lock().pace.admit(per_second, steady_ms)
+    pub(crate) fn admit_submit(&self, per_second: u32, steady_ms: i64) -> bool {
+        self.state.lock().submits.admit(per_second, steady_ms)
+    }
+
+    /// Counts a query or cancel. Returns `false` if the user is too fast.
+    pub(crate) fn admit_other(&self, per_second: u32, steady_ms: i64) -> bool {
+        self.state.lock().others.admit(per_second, steady_ms)
     }
 
     fn set(&self, current: Option<Current>) {

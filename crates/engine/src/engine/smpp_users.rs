@@ -165,19 +165,11 @@ impl SmppBind {
     /// Accepts a text as a send of the account, outside of the duplicate window and the rate limit
     /// of the API. A returned message is durable and charged.
     pub async fn submit(&self, submit: SubmitFields) -> Result<MessageId, SubmitRefusal> {
-        let current = self.bound.current().ok_or(SubmitRefusal::Ended)?;
-        let limits = current.user.limits;
-        let context = &self.stages.context;
-        if !self
-            .bound
-            .admit(limits.per_second, context.clock.steady_ms())
-        {
-            return Err(SubmitRefusal::TooFast);
-        }
+        let current = self.admitted(Bound::admit_submit)?;
         let environment = current.environment();
         current.caller.customer.account.check_send(environment)?;
         self.stages.queue.check_capacity()?;
-        let request = SendRequest::Submit(submit, context.random.bytes());
+        let request = SendRequest::Submit(submit, self.stages.context.random.bytes());
         match self.admission(&current).send(request, None).await? {
             Answered::First(sent) => Ok(sent.message_id),
             // A send without an idempotency key has no earlier answer.
@@ -187,7 +179,7 @@ impl SmppBind {
 
     /// Returns the recipient of a message of the account with one recipient.
     pub async fn query(&self, message_id: &str) -> Result<RecipientState, SubmitRefusal> {
-        let current = self.bound.current().ok_or(SubmitRefusal::Ended)?;
+        let current = self.admitted(Bound::admit_other)?;
         let page = PageFields {
             limit: Some("2"),
             cursor: None,
@@ -203,7 +195,7 @@ impl SmppBind {
 
     /// Cancels a message of the account. Returns the number of recipients that ended by it.
     pub async fn cancel(&self, message_id: &str) -> Result<i64, SubmitRefusal> {
-        let current = self.bound.current().ok_or(SubmitRefusal::Ended)?;
+        let current = self.admitted(Bound::admit_other)?;
         match changes::cancel(&self.admission(&current), message_id, None).await? {
             Changed::First(cancelled) => Ok(cancelled.cancelled),
             // A change without an idempotency key has no earlier answer.
@@ -214,6 +206,17 @@ impl SmppBind {
     /// Returns the time by the clock of the service, Unix milliseconds.
     pub fn now_ms(&self) -> i64 {
         self.stages.context.clock.now_ms()
+    }
+
+    /// Returns the user with its account, and counts a request by `count`.
+    fn admitted(&self, count: fn(&Bound, u32, i64) -> bool) -> Result<Arc<Current>, SubmitRefusal> {
+        let current = self.bound.current().ok_or(SubmitRefusal::Ended)?;
+        let steady_ms = self.stages.context.clock.steady_ms();
+        if count(&self.bound, current.user.limits.per_second, steady_ms) {
+            Ok(current)
+        } else {
+            Err(SubmitRefusal::TooFast)
+        }
     }
 
     fn admission(&self, current: &Current) -> Admission {

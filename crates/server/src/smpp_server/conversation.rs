@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
-/// The time that the answer to a refused bind, or to a submit that was too fast, is held back.
+/// The time that the answer to a refused bind, or to a client that is too fast, is held back.
 const HOLD_BACK: Duration = Duration::from_secs(1);
 
 /// The result of the work for a request.
@@ -199,46 +199,61 @@ impl Conversation {
             Ok(submit) => submit,
             Err(refused) => return self.refuse(request, &refused),
         };
-        self.work.spawn(async move {
-            match bind.submit(submit).await {
-                Ok(id) => Done::Accepted(request, id.to_string()),
-                Err(refusal) => {
-                    if matches!(refusal, SubmitRefusal::TooFast) {
-                        sleep(HOLD_BACK).await;
-                    }
-                    Done::Refused(request, Refused::of(&refusal))
-                }
-            }
+        self.begin(request, Refused::of, async move {
+            let accepted = bind.submit(submit).await;
+            accepted.map(|id| Done::Accepted(request, id.to_string()))
         });
     }
 
     fn on_query(&mut self, request: Request, fields: QueryFields<'_>) {
-        let Some((bind, _)) = self.user() else {
-            return self.session.respond(request, CommandStatus::RINVBNDSTS);
-        };
-        let Ok(id) = std::str::from_utf8(fields.message_id).map(str::to_owned) else {
-            return self.session.respond(request, CommandStatus::RINVMSGID);
-        };
-        self.work.spawn(async move {
-            match bind.query(&id).await {
-                Ok(found) => Done::Queried(request, id, found),
-                Err(refusal) => Done::Refused(request, Refused::of_query(&refusal)),
-            }
-        });
+        if let Some((bind, id)) = self.named(request, fields.message_id) {
+            self.begin(request, Refused::of_query, async move {
+                let found = bind.query(&id).await;
+                found.map(|found| Done::Queried(request, id, found))
+            });
+        }
     }
 
     fn on_cancel(&mut self, request: Request, fields: CancelFields<'_>) {
-        let Some((bind, _)) = self.user() else {
-            return self.session.respond(request, CommandStatus::RINVBNDSTS);
+        if let Some((bind, id)) = self.named(request, fields.message_id) {
+            self.begin(request, Refused::of_cancel, async move {
+                let cancelled = bind.cancel(&id).await;
+                cancelled.map(|recipients| match recipients {
+                    0 => Done::Refused(request, Refused::too_late()),
+                    _ => Done::Cancelled(request),
+                })
+            });
+        }
+    }
+
+    /// Returns the bind, and the message that a request names. Otherwise the request is answered.
+    fn named(&mut self, request: Request, message_id: &[u8]) -> Option<(Arc<SmppBind>, String)> {
+        let id = std::str::from_utf8(message_id).map(str::to_owned);
+        let status = match (self.user(), id) {
+            (Some((bind, _)), Ok(id)) => return Some((bind, id)),
+            (Some(_), Err(_)) => CommandStatus::RINVMSGID,
+            (None, _) => CommandStatus::RINVBNDSTS,
         };
-        let Ok(id) = std::str::from_utf8(fields.message_id).map(str::to_owned) else {
-            return self.session.respond(request, CommandStatus::RINVMSGID);
-        };
+        self.session.respond(request, status);
+        None
+    }
+
+    /// Begins the work for a request. The answer to a client that is too fast is held back.
+    fn begin(
+        &mut self,
+        request: Request,
+        refused: fn(&SubmitRefusal) -> Refused,
+        work: impl Future<Output = Result<Done, SubmitRefusal>> + Send + 'static,
+    ) {
         self.work.spawn(async move {
-            match bind.cancel(&id).await {
-                Ok(0) => Done::Refused(request, Refused::too_late()),
-                Ok(_) => Done::Cancelled(request),
-                Err(refusal) => Done::Refused(request, Refused::of_cancel(&refusal)),
+            match work.await {
+                Ok(done) => done,
+                Err(refusal) => {
+                    if matches!(refusal, SubmitRefusal::TooFast) {
+                        sleep(HOLD_BACK).await;
+                    }
+                    Done::Refused(request, refused(&refusal))
+                }
             }
         });
     }

@@ -529,6 +529,31 @@ async fn a_submit_that_is_too_fast_is_throttled_and_costs_nothing() {
 }
 
 #[tokio::test]
+async fn queries_that_are_too_fast_are_throttled_beside_submits() {
+    let (ogene, address, user) = start(Setup::new(), limits(1, 1, 100)).await;
+    let mut esme = Esme::bound(address, BindKind::Transceiver, &user).await;
+    let query = QueryFields {
+        message_id: b"01980000-0000-7000-8000-000000000000",
+        ..QueryFields::default()
+    };
+    for _ in 0..10 {
+        esme.write(&Pdu::Query(query)).await;
+    }
+    let (mut answered, mut throttled) = (0, 0);
+    for _ in 0..10 {
+        match esme.read().await.expect("an answer").status {
+            CommandStatus::RINVMSGID => answered += 1,
+            CommandStatus::RTHROTTLED => throttled += 1,
+            other => panic!("{other}"),
+        }
+    }
+    assert!(answered >= 1 && throttled >= 1, "{answered} {throttled}");
+    // The first submit of a user is never too fast.
+    esme.submit(message(b"hi")).await.message_id();
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn a_request_beyond_the_window_is_throttled() {
     let (ogene, address, user) = start(Setup::new(), limits(1, 100, 2)).await;
     let mut esme = Esme::bound(address, BindKind::Transceiver, &user).await;
