@@ -28,9 +28,10 @@ impl SmppListener {
     /// time.
     pub(crate) async fn stop(self) {
         self.stop.send_replace(true);
-        // Each connection holds a receiver until it has ended.
+        // Each connection holds a receiver until it has ended, at the latest when the time is over.
         if timeout(GRACE, self.stop.closed()).await.is_err() {
             tracing::warn!("SMPP server: connections closed, clients do not answer unbind");
+            self.stop.closed().await;
         }
         self.task.abort();
     }
@@ -85,8 +86,18 @@ async fn accept(
         let conversation = Conversation::new(entrance.clone(), client.ip());
         let stopping = stopping.clone();
         tokio::spawn(async move {
-            connection::run(stream, conversation, stopping).await;
+            tokio::select! {
+                () = connection::run(stream, conversation, stopping.clone()) => {}
+                () = grace_is_over(stopping) => {}
+            }
             drop(permit);
         });
     }
+}
+
+/// Waits for a shutdown, and then until clients have no more time to answer `unbind`.
+async fn grace_is_over(mut stopping: watch::Receiver<bool>) {
+    // A dropped sender is a shutdown as well.
+    let _ = stopping.wait_for(|stop| *stop).await;
+    sleep(GRACE).await;
 }

@@ -8,6 +8,8 @@ use engine::operators::NewSmppUser;
 use smpp::codec::{BindFields, CancelFields, Pdu, QueryFields, Sm};
 use smpp::{BindKind, Command, CommandStatus, Tlv, Tlvs, esm_class, tag};
 use std::net::SocketAddr;
+use std::time::Duration;
+use tokio::time::timeout;
 
 mod peers;
 
@@ -644,5 +646,19 @@ async fn a_shutdown_unbinds_every_client() {
     ogene.serve().await;
     let mut esme = Esme::bound(address, BindKind::Transceiver, &user).await;
     esme.submit(message(b"hi")).await.message_id();
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_shutdown_closes_a_client_that_does_not_answer() {
+    let (mut ogene, address, user) = start(Setup::new(), NewSmppUser::default()).await;
+    let mut esme = Esme::bound(address, BindKind::Transceiver, &user).await;
+    ogene.stop().await;
+    // The session alone would wait for a minute.
+    let closed = timeout(Duration::from_secs(30), ended(&mut esme)).await;
+    let answers = closed.expect("the server closes");
+    assert_eq!(answers.len(), 1, "{answers:?}");
+    assert_eq!(answers[0].command, Command::UNBIND);
+    ogene.serve().await;
     ogene.end().await;
 }
