@@ -64,7 +64,7 @@ pub enum BindRefusal {
 pub enum SubmitRefusal {
     /// The user is too fast.
     TooFast,
-    /// The user is revoked, and will be unbound.
+    /// The user is revoked, or its account may not be used. It will be unbound.
     Ended,
     /// The send is refused, or the database failed.
     Failed(Error),
@@ -152,7 +152,7 @@ impl SmppBind {
         self.bound.system_id()
     }
 
-    /// Returns the user, or `None` if it is revoked.
+    /// Returns the user, or `None` if it may not be bound any more.
     pub fn user(&self) -> Option<SmppUser> {
         self.bound.current().map(|current| current.user.clone())
     }

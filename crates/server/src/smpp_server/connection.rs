@@ -75,7 +75,7 @@ pub(super) async fn run(
             Step::Done(Some(done)) => conversation.on_done(done, now),
             Step::Done(None) | Step::Time => {}
             Step::UserEnded => {
-                conversation.unbind("the user is revoked", now);
+                conversation.unbind("the user is revoked, or its account may not be used", now);
             }
             Step::Stopping => {
                 if !conversation.unbind("the service stops", now) {

@@ -272,7 +272,7 @@ impl Conversation {
         let _ = self.session.answer(request, &Pdu::QueryResp(fields));
     }
 
-    /// Returns the bound user. A revoked one is being unbound.
+    /// Returns the bound user. One that may not be bound any more is being unbound.
     fn user(&self) -> Option<(Arc<SmppBind>, domain::smpp_user::SmppUser)> {
         let bind = self.bind.as_ref()?;
         Some((Arc::clone(bind), bind.user()?))

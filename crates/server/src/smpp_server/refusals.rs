@@ -27,7 +27,11 @@ impl Refused {
                 "",
                 "the per_second of the user is exceeded",
             ),
-            SubmitRefusal::Ended => (CommandStatus::RINVBNDSTS, "", "the user is revoked"),
+            SubmitRefusal::Ended => (
+                CommandStatus::RINVBNDSTS,
+                "",
+                "the user is revoked, or its account may not be used",
+            ),
             SubmitRefusal::Failed(Error::Refused(refusal)) => {
                 let kind = refusal_kind(refusal);
                 (status_of(refusal), kind.code, kind.description)
