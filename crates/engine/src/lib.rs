@@ -64,8 +64,8 @@ pub use sessions::{
     Client, LinkFields, OpenLink, SecondFactor, SessionError, Sessions, SignedIn, Visit, session_id,
 };
 pub use settings::{
-    BindMode, CallbackSettings, CarrierSettings, GuardSettings, InboundSettings, Limits, Retention,
-    SandboxLimits, Settings,
+    BindMode, CallbackSettings, CarrierSettings, GuardSettings, InboundSettings, Limits, Protocol,
+    Retention, SandboxLimits, Settings, SmppSettings,
 };
 pub use store::{
     ContactGroup, Doubtful, RefusedRequest, SessionInfo, StoredAnswer, Upload, UploadId,

@@ -11,7 +11,6 @@
 
 mod attempt;
 mod client;
-mod connect;
 #[cfg(test)]
 mod guard_tests;
 mod health;
@@ -20,7 +19,6 @@ mod lanes;
 mod limits;
 mod observe;
 mod partitions;
-mod pool;
 mod signing;
 mod target;
 mod tasks;
@@ -30,11 +28,11 @@ mod waiting;
 mod worker;
 
 use crate::context::CallbackSink;
+use crate::context::http_client::connect::Connector;
 use crate::context::system::System;
 use crate::error::CallbackStartError;
 use crate::settings::CallbackSettings;
 use client::{Client, Timeouts};
-use connect::Connector;
 use domain::NodeId;
 use parking_lot::Mutex;
 use signing::Secrets;

@@ -117,11 +117,55 @@ pub enum BindMode {
     TransmitterAndReceiver,
 }
 
-/// The settings of one account at an SMSC.
-#[derive(Clone, Eq, PartialEq)]
+/// The settings of a carrier.
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct CarrierSettings {
     /// The name of the carrier in the configuration.
     pub name: String,
+    /// Number of connections.
+    pub binds: usize,
+    /// Size of the in-flight window of a connection.
+    pub window: usize,
+    /// Maximum number of recipients of a connection that a crash may leave in doubt: they are
+    /// claimed and have no durable outcome.
+    pub in_doubt_limit: usize,
+    /// Maximum number of submits a second over all connections.
+    pub max_per_second: Option<u32>,
+    /// Longest wait for a response.
+    pub response_timeout: Duration,
+    /// Trusted certificates: authorities, or the certificate of the carrier itself. If empty, those
+    /// of the system are used.
+    pub tls_ca: Vec<CertificateDer<'static>>,
+    /// The protocol and its settings.
+    pub protocol: Protocol,
+}
+
+/// The protocol of a carrier.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Protocol {
+    /// SMPP 3.4.
+    Smpp(SmppSettings),
+}
+
+impl CarrierSettings {
+    /// Returns the settings of SMPP, if the carrier uses it.
+    pub const fn smpp(&self) -> Option<&SmppSettings> {
+        match &self.protocol {
+            Protocol::Smpp(settings) => Some(settings),
+        }
+    }
+
+    /// Returns `true` if connections use TLS.
+    pub const fn uses_tls(&self) -> bool {
+        match &self.protocol {
+            Protocol::Smpp(settings) => settings.tls,
+        }
+    }
+}
+
+/// The settings of one account at an SMSC.
+#[derive(Clone, Eq, PartialEq)]
+pub struct SmppSettings {
     /// Host and port.
     pub address: String,
     /// The `system_id` of the bind.
@@ -132,24 +176,10 @@ pub struct CarrierSettings {
     pub system_type: String,
     /// The `service_type` of a submit, usually empty.
     pub service_type: String,
-    /// Number of connections.
-    pub binds: usize,
-    /// Size of the in-flight window of a connection.
-    pub window: usize,
-    /// Maximum number of recipients of a connection that a crash may leave in doubt: they are
-    /// claimed and have no durable outcome.
-    pub in_doubt_limit: usize,
-    /// Maximum number of submits a second over all connections.
-    pub max_per_second: Option<u32>,
     /// Idle time after which an `enquire_link` is sent.
     pub enquire_link: Duration,
-    /// Longest wait for a response.
-    pub response_timeout: Duration,
     /// `true` if the connection uses TLS.
     pub tls: bool,
-    /// Trusted certificates: authorities, or the certificate of the carrier itself. If empty, those
-    /// of the system are used.
-    pub tls_ca: Vec<CertificateDer<'static>>,
     /// The format of message ids in receipts.
     pub receipt_ids: smpp::ReceiptIds,
     /// `true` if a `deliver_sm` with the text of a receipt counts as a receipt even without the
@@ -162,14 +192,11 @@ pub struct CarrierSettings {
 }
 
 /// The password is left out.
-impl fmt::Debug for CarrierSettings {
+impl fmt::Debug for SmppSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CarrierSettings")
-            .field("name", &self.name)
+        f.debug_struct("SmppSettings")
             .field("address", &self.address)
             .field("system_id", &self.system_id)
-            .field("binds", &self.binds)
-            .field("window", &self.window)
             .finish_non_exhaustive()
     }
 }

@@ -69,7 +69,7 @@ async fn route(context: &Arc<Context>, group: &PageGroup, now_ms: i64) -> databa
 /// receipt in one page was read when it arrived.
 fn receipt(context: &Context, group: &PageGroup, joined: &JoinedPages) -> Option<Receipt> {
     let carrier = context.carrier(&group.carrier)?;
-    let settings = carrier.settings.as_ref()?;
+    let settings = carrier.smpp()?;
     if group.total < 2 || !settings.unmarked_receipts {
         return None;
     }

@@ -1,7 +1,7 @@
 //! The state of a carrier that all stages share: settings, budget, inbox and flags.
 
 use crate::context::budget::Budget;
-use crate::settings::CarrierSettings;
+use crate::settings::{CarrierSettings, SmppSettings};
 use domain::Priority;
 use parking_lot::Mutex;
 use smpp::PduLog;
@@ -77,6 +77,11 @@ impl Carrier {
             closing: Sender::default(),
             pdus: PduLog::default(),
         }
+    }
+
+    /// Returns the settings of SMPP, if the carrier uses it. The simulated carrier has none.
+    pub(crate) fn smpp(&self) -> Option<&SmppSettings> {
+        self.settings.as_ref()?.smpp()
     }
 
     /// Returns `true` if this node has a connection that takes submits.

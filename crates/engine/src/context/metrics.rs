@@ -1,11 +1,11 @@
 //! The metrics of the engine. Handles are kept, since a lookup for each PDU would cost more than
 //! the PDU.
 
+use crate::context::outcome::Outcome;
 use crate::context::plan::SANDBOX;
 use domain::carrier_control::CarrierControl;
 use domain::{DeliveryStatus, Draft, Environment, Gateway};
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
-use smpp::{CommandStatus, SubmitOutcome};
 use std::collections::{BTreeMap, HashMap};
 use store::{Batch, Receipt, ReceiptStatus};
 
@@ -26,8 +26,8 @@ pub(crate) struct CarrierMeasures {
     accepted: Counter,
     not_sent: Counter,
     unknown: Counter,
-    /// Rejections by status. Statuses that the protocol does not define share the key `None`.
-    rejected: HashMap<Option<u32>, Counter>,
+    /// Rejections by their label.
+    rejected: HashMap<String, Counter>,
     receipts: HashMap<ReceiptStatus, Counter>,
     parked: Counter,
     in_doubt: Counter,
@@ -77,19 +77,18 @@ impl CarrierMeasures {
     }
 
     /// Counts a response. Returns `true` if it is the first rejection with its status.
-    pub(crate) fn response(&mut self, outcome: &SubmitOutcome) -> bool {
+    pub(crate) fn response(&mut self, outcome: &Outcome) -> bool {
         match outcome {
-            SubmitOutcome::Accepted { .. } => self.accepted.increment(1),
-            SubmitOutcome::NotSent => self.not_sent.increment(1),
-            SubmitOutcome::Unknown => self.unknown.increment(1),
-            SubmitOutcome::Rejected(status) => {
+            Outcome::Accepted { .. } => self.accepted.increment(1),
+            Outcome::NotSent => self.not_sent.increment(1),
+            Outcome::Unknown => self.unknown.increment(1),
+            Outcome::Rejected(rejection) => {
                 let (carrier, environment) = (&self.carrier, environment_of(&self.carrier));
                 let known = self.rejected.len();
-                let is_defined = status.is_known() || status.is_vendor();
                 self.rejected
-                    .entry(is_defined.then_some(status.0))
-                    .or_insert_with(|| {
-                        let status = status_word(*status);
+                    .entry(rejection.label())
+                    .or_insert_with_key(|status| {
+                        let status = status.clone();
                         counter!("ogene_responses_total", "carrier" => carrier.clone(), "environment" => environment, "status" => status)
                     })
                     .increment(1);
@@ -163,16 +162,6 @@ pub(crate) fn bind_failed(carrier: &str, reason: String) {
 /// Counts an ambiguous receipt, whose id belongs to too many pages.
 pub(crate) fn unclear(carrier: &str) {
     counter!("ogene_receipts_unclear_total", "carrier" => carrier.to_owned(), "environment" => environment_of(carrier)).increment(1);
-}
-
-/// Returns the label of a status. A carrier may invent any number of codes, and each label is kept
-/// for ever. So undefined codes share the label `other`.
-pub(crate) fn status_word(status: CommandStatus) -> String {
-    if status.is_known() || status.is_vendor() {
-        format!("{} (0x{:X})", status.name(), status.0)
-    } else {
-        "other".to_owned()
-    }
 }
 
 /// Counts settled recipients.
@@ -294,6 +283,8 @@ fn seconds(ms: i64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::outcome::{Rejection, status_word};
+    use smpp::CommandStatus;
 
     #[test]
     fn undefined_codes_of_a_carrier_are_counted_together() {
@@ -301,7 +292,7 @@ mod tests {
         let known = [CommandStatus::RTHROTTLED, CommandStatus::RINVDSTADR];
         let made_up = (0x400..0x800).chain(0xFFFF_0000..0xFFFF_1000);
         for status in known.into_iter().chain(made_up.map(CommandStatus)) {
-            measures.response(&SubmitOutcome::Rejected(status));
+            measures.response(&Outcome::Rejected(Rejection::Smpp(status)));
         }
         let vendors = 0x100;
         assert_eq!(measures.rejected.len(), known.len() + vendors + 1);

@@ -13,7 +13,7 @@ pub(crate) fn connector(carrier: &CarrierSettings) -> Result<Option<TlsConnector
         carrier: carrier.name.clone(),
         reason: reason.to_string(),
     };
-    if !carrier.tls {
+    if !carrier.uses_tls() {
         return Ok(None);
     }
     let mut named = carrier.tls_ca.clone();

@@ -5,7 +5,7 @@ use super::transport::{BoundSession, LinkEvent, LinkId};
 use crate::context::Context;
 use crate::context::metrics::bind_failed;
 use crate::context::random::Random;
-use crate::settings::{BindMode, CarrierSettings};
+use crate::settings::{BindMode, CarrierSettings, SmppSettings};
 use smpp::{BindKind, Event, EventStream, PduLog, StatusClass, SubmitOutcome};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ const REFUSED_BACK_OFF: (Duration, Duration) = (Duration::from_secs(10), Duratio
 const GOOD_AFTER: Duration = Duration::from_secs(30);
 
 /// Returns the binds of one slot: a transceiver, or a transmitter and a receiver.
-pub(crate) fn kinds(settings: &CarrierSettings) -> &'static [BindKind] {
+pub(crate) fn kinds(settings: &SmppSettings) -> &'static [BindKind] {
     match settings.bind_mode {
         BindMode::Transceiver => &[BindKind::Transceiver],
         BindMode::TransmitterAndReceiver => &[BindKind::Transmitter, BindKind::Receiver],
@@ -34,7 +34,7 @@ pub(crate) type Connection = (LinkId, BindKind, PduLog);
 /// Binds one connection again and again until `closing` is set.
 pub(crate) async fn keep_bound(
     context: Arc<Context>,
-    settings: Arc<CarrierSettings>,
+    (settings, smpp): (Arc<CarrierSettings>, SmppSettings),
     tls: Option<TlsConnector>,
     (link, kind, pdus): Connection,
     events: mpsc::Sender<LinkEvent>,
@@ -45,7 +45,7 @@ pub(crate) async fn keep_bound(
         let bound = tokio::select! {
             biased;
             _ = closing.wait_for(|closing| *closing) => return,
-            bound = connect::bind(&*context.network, &settings, tls.as_ref(), kind, &pdus) => bound,
+            bound = connect::bind(&*context.network, (&settings, &smpp), tls.as_ref(), kind, &pdus) => bound,
         };
         let delay = match bound {
             Ok((session, stream)) => {

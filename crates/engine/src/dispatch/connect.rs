@@ -1,8 +1,8 @@
 //! Connecting to a carrier: name resolution, TCP, TLS and bind, with their errors.
 
-use crate::context::metrics::status_word;
 use crate::context::network::{Network, Transport, dial_any};
-use crate::settings::CarrierSettings;
+use crate::context::outcome::status_word;
+use crate::settings::{CarrierSettings, SmppSettings};
 use smpp::{BindError, BindKind, BindOptions, EventStream, PduLog, Session, StatusClass};
 use std::io;
 use std::time::Duration;
@@ -56,30 +56,30 @@ impl ConnectError {
 /// Connects to a carrier and binds.
 pub(crate) async fn bind(
     network: &dyn Network,
-    settings: &CarrierSettings,
+    (settings, smpp): (&CarrierSettings, &SmppSettings),
     tls: Option<&TlsConnector>,
     kind: BindKind,
     pdus: &PduLog,
 ) -> Result<(Session, EventStream), ConnectError> {
     let options = BindOptions {
         kind,
-        system_id: settings.system_id.clone(),
-        password: settings.password.clone(),
-        system_type: settings.system_type.clone(),
+        system_id: smpp.system_id.clone(),
+        password: smpp.password.clone(),
+        system_type: smpp.system_type.clone(),
         window: settings.window,
-        enquire_link: settings.enquire_link,
+        enquire_link: smpp.enquire_link,
         response_timeout: settings.response_timeout,
         bind_timeout: TIMEOUT,
         pdus: pdus.clone(),
         ..BindOptions::default()
     };
-    let stream = connect(network, settings, tls).await?;
-    Ok(smpp::bind(stream, &options).await?)
+    let stream = connect(network, smpp, tls).await?;
+    Ok(::smpp::bind(stream, &options).await?)
 }
 
 async fn connect(
     network: &dyn Network,
-    settings: &CarrierSettings,
+    settings: &SmppSettings,
     tls: Option<&TlsConnector>,
 ) -> Result<Box<dyn Transport>, ConnectError> {
     let deadline = Instant::now() + TIMEOUT;
@@ -159,22 +159,15 @@ mod tests {
             RootCertStore::empty()
         }
     }
-    fn settings() -> CarrierSettings {
-        CarrierSettings {
-            name: "mtn".to_owned(),
+    fn settings() -> SmppSettings {
+        SmppSettings {
             address: "smsc.example.ng:2775".to_owned(),
             system_id: "ogene".to_owned(),
             password: "secret".to_owned(),
             system_type: String::new(),
             service_type: String::new(),
-            binds: 1,
-            window: 10,
-            in_doubt_limit: 400,
-            max_per_second: None,
             enquire_link: Duration::from_secs(30),
-            response_timeout: Duration::from_mins(1),
             tls: false,
-            tls_ca: Vec::new(),
             receipt_ids: ReceiptIds::Exact,
             unmarked_receipts: true,
             send_validity: true,

@@ -5,9 +5,9 @@ use super::batch_slot::{Slot, Stopped, Updates};
 use super::decision::{Decision, Tag};
 use super::multipart::{Answer, MultipartState};
 use super::pages::Pages;
+use crate::context::outcome::Outcome;
 use crate::context::plan::Plan;
 use domain::{BatchId, Priority, Recipient};
-use smpp::SubmitOutcome;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use store::{Batch, Claimed, Content, Ended, Progress};
@@ -163,14 +163,14 @@ impl InFlight {
 
     /// Records the outcome of a page. Returns the answer once all pages of the recipient have an
     /// outcome.
-    pub(crate) fn answered(&mut self, tag: Tag, outcome: SubmitOutcome) -> Option<Answer> {
+    pub(crate) fn answered(&mut self, tag: Tag, outcome: Outcome) -> Option<Answer> {
         let key = (tag.slot, tag.recipient);
         let Some(multipart) = self.multiparts.get_mut(&key) else {
             return Some(match outcome {
-                SubmitOutcome::Accepted { message_id } => Answer::Accepted(vec![message_id]),
-                SubmitOutcome::Rejected(status) => Answer::Rejected(status),
-                SubmitOutcome::NotSent => Answer::NotSent,
-                SubmitOutcome::Unknown => Answer::Unknown,
+                Outcome::Accepted { message_id } => Answer::Accepted(vec![message_id]),
+                Outcome::Rejected(rejection) => Answer::Rejected(rejection),
+                Outcome::NotSent => Answer::NotSent,
+                Outcome::Unknown => Answer::Unknown,
             });
         };
         multipart.record(usize::from(tag.page), outcome)
@@ -375,6 +375,7 @@ impl InFlight {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::outcome::Rejection;
     use crate::context::random::{Numbers, Random};
     use domain::{
         AccountId, Bucket, CodeWords, Environment, Gateway, MessageId, Money, NumberPlan, Rulebook,
@@ -449,11 +450,11 @@ mod tests {
         };
         let message_id = "a".to_owned();
         assert_eq!(
-            in_flight.answered(ready.tag, SubmitOutcome::Accepted { message_id }),
+            in_flight.answered(ready.tag, Outcome::Accepted { message_id }),
             None
         );
-        let full = smpp::CommandStatus::RMSGQFUL;
-        let answer = in_flight.answered(second, SubmitOutcome::Rejected(full));
+        let full = Rejection::Smpp(smpp::CommandStatus::RMSGQFUL);
+        let answer = in_flight.answered(second, Outcome::Rejected(full.clone()));
         assert_eq!(answer, Some(Answer::Rejected(full)));
         assert!(in_flight.is_begun(second));
         assert_eq!(in_flight.delays(second), 0);

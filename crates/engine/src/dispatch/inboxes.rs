@@ -30,7 +30,7 @@ impl Inboxes {
         Self {
             context,
             carrier: Arc::clone(name),
-            receipts: ReceiptInbox::new(Arc::clone(name), carrier.settings.as_deref()),
+            receipts: ReceiptInbox::new(Arc::clone(name), carrier.smpp()),
             inbound: InboundInbox::new(Arc::clone(name)),
             keeping: false,
         }

@@ -2,7 +2,7 @@
 
 use super::transport::LinkId;
 use crate::context::carrier::Carrier;
-use crate::context::metrics::status_word;
+use crate::context::outcome::Rejection;
 use smpp::{CloseReason, CommandStatus, DeliverSm};
 
 /// Logs the end of a connection.
@@ -24,17 +24,18 @@ pub(crate) fn closed(carrier: &str, link: LinkId, reason: CloseReason) {
 }
 
 /// Logs the first rejection with a status. Further ones are only counted.
-pub(crate) fn refused(carrier: &Carrier, status: CommandStatus) {
-    let settings = carrier.settings.as_ref();
-    let sends_validity = settings.is_some_and(|settings| settings.send_validity);
-    let advice = if status == CommandStatus::RINVEXPIRY && sends_validity {
+pub(crate) fn refused(carrier: &Carrier, rejection: &Rejection) {
+    let smpp = carrier.smpp();
+    let sends_validity = smpp.is_some_and(|smpp| smpp.send_validity);
+    let is_expiry = *rejection == Rejection::Smpp(CommandStatus::RINVEXPIRY);
+    let advice = if is_expiry && sends_validity {
         "; it rejects validity_period, set `send_validity = false` for this carrier"
     } else {
         ""
     };
     tracing::warn!(
         carrier.name = &*carrier.name,
-        smpp.status = status_word(status),
+        smpp.status = rejection.label(),
         "carrier: submit refused (further ones counted in ogene_responses_total){advice}"
     );
 }

@@ -1,12 +1,12 @@
 //! The state of a multipart recipient: accepted pages and outcomes of the others.
 
-use smpp::{CommandStatus, SubmitOutcome};
+use crate::context::outcome::{Outcome, Rejection};
 
 /// The outcome of all pages of a recipient.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) enum Answer {
     Accepted(Vec<String>),
-    Rejected(CommandStatus),
+    Rejected(Rejection),
     NotSent,
     Unknown,
 }
@@ -17,7 +17,7 @@ pub(crate) struct MultipartState {
     /// The message id of each page that the carrier accepted.
     ids: Vec<Option<String>>,
     outstanding: usize,
-    rejected: Option<CommandStatus>,
+    rejected: Option<Rejection>,
     not_sent: bool,
     unknown: bool,
 }
@@ -42,25 +42,27 @@ impl MultipartState {
 
     /// Records the outcome of a page. Returns the answer once no submitted page waits for its
     /// outcome.
-    pub(crate) fn record(&mut self, page: usize, outcome: SubmitOutcome) -> Option<Answer> {
+    pub(crate) fn record(&mut self, page: usize, outcome: Outcome) -> Option<Answer> {
         self.outstanding = self.outstanding.saturating_sub(1);
         match outcome {
-            SubmitOutcome::Accepted { message_id } => {
+            Outcome::Accepted { message_id } => {
                 if let Some(id) = self.ids.get_mut(page) {
                     *id = Some(message_id);
                 }
             }
-            SubmitOutcome::Rejected(status) => self.rejected = self.rejected.or(Some(status)),
-            SubmitOutcome::NotSent => self.not_sent = true,
-            SubmitOutcome::Unknown => self.unknown = true,
+            Outcome::Rejected(rejection) => {
+                self.rejected.get_or_insert(rejection);
+            }
+            Outcome::NotSent => self.not_sent = true,
+            Outcome::Unknown => self.unknown = true,
         }
         if self.outstanding > 0 {
             return None;
         }
-        Some(match self.rejected {
+        Some(match self.rejected.clone() {
             // A page with unknown outcome may be with the carrier, whatever the others returned.
             _ if self.unknown => Answer::Unknown,
-            Some(status) => Answer::Rejected(status),
+            Some(rejection) => Answer::Rejected(rejection),
             None if self.not_sent => Answer::NotSent,
             None => Answer::Accepted(self.ids.iter().flatten().cloned().collect()),
         })
@@ -75,10 +77,11 @@ impl MultipartState {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use smpp::CommandStatus;
 
-    fn accepted(id: &str) -> SubmitOutcome {
+    fn accepted(id: &str) -> Outcome {
         let message_id = id.to_owned();
-        SubmitOutcome::Accepted { message_id }
+        Outcome::Accepted { message_id }
     }
 
     #[test]
@@ -86,9 +89,9 @@ mod tests {
         let mut multipart = MultipartState::default();
         assert_eq!(multipart.send_due(3), 0b111);
         assert_eq!(multipart.record(0, accepted("a")), None);
-        assert_eq!(multipart.record(2, SubmitOutcome::NotSent), None);
-        let throttled = CommandStatus::RTHROTTLED;
-        let answer = multipart.record(1, SubmitOutcome::Rejected(throttled));
+        assert_eq!(multipart.record(2, Outcome::NotSent), None);
+        let throttled = Rejection::Smpp(CommandStatus::RTHROTTLED);
+        let answer = multipart.record(1, Outcome::Rejected(throttled.clone()));
         assert_eq!(answer, Some(Answer::Rejected(throttled)));
         assert!(multipart.is_begun());
         assert_eq!(multipart.send_due(3), 0b110);
@@ -105,8 +108,8 @@ mod tests {
     fn one_page_in_doubt_leaves_all_pages_in_doubt() {
         let mut multipart = MultipartState::default();
         multipart.send_due(2);
-        assert_eq!(multipart.record(0, SubmitOutcome::Unknown), None);
-        let refused = SubmitOutcome::Rejected(CommandStatus::RSYSERR);
+        assert_eq!(multipart.record(0, Outcome::Unknown), None);
+        let refused = Outcome::Rejected(Rejection::Smpp(CommandStatus::RSYSERR));
         assert_eq!(multipart.record(1, refused), Some(Answer::Unknown));
     }
 
@@ -114,11 +117,8 @@ mod tests {
     fn a_recipient_is_begun_when_a_page_is_accepted() {
         let mut multipart = MultipartState::default();
         multipart.send_due(2);
-        assert_eq!(multipart.record(0, SubmitOutcome::NotSent), None);
-        assert_eq!(
-            multipart.record(1, SubmitOutcome::NotSent),
-            Some(Answer::NotSent)
-        );
+        assert_eq!(multipart.record(0, Outcome::NotSent), None);
+        assert_eq!(multipart.record(1, Outcome::NotSent), Some(Answer::NotSent));
         assert!(!multipart.is_begun());
     }
 }

@@ -4,7 +4,7 @@ use super::report::Answers;
 use super::segments::{Joined, Segments};
 use super::smpp_mapping;
 use super::transport::{BoundSession, LinkId, Origin};
-use crate::settings::CarrierSettings;
+use crate::settings::SmppSettings;
 use smpp::{DeliverSm, ReceiptIds, Segment};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -70,7 +70,7 @@ pub(crate) struct ReceiptInbox {
 }
 
 impl ReceiptInbox {
-    pub(crate) fn new(carrier: Arc<str>, settings: Option<&CarrierSettings>) -> Self {
+    pub(crate) fn new(carrier: Arc<str>, settings: Option<&SmppSettings>) -> Self {
         Self {
             carrier,
             ids: settings.map_or(ReceiptIds::Exact, |settings| settings.receipt_ids),

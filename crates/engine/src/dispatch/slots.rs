@@ -6,6 +6,7 @@ use super::sandbox;
 use super::transport::{BoundSession, LinkEvent, LinkId, Origin};
 use crate::context::Context;
 use crate::context::carrier::Carrier;
+use crate::settings::Protocol;
 use database::Outage;
 use smpp::{CommandStatus, Submit};
 use std::collections::{BTreeMap, BTreeSet};
@@ -124,15 +125,16 @@ impl BindSlots {
         let Some(settings) = &self.carrier.settings else {
             return;
         };
+        let Protocol::Smpp(smpp) = &settings.protocol;
         let mut ends = Vec::new();
-        let kinds = bind::kinds(settings);
+        let kinds = bind::kinds(smpp);
         let first = usize::try_from(slot).unwrap_or(0) * LINKS_PER_SLOT;
         for (link, &kind) in (first..).zip(kinds) {
             let (end, ending) = watch::channel(false);
             ends.push(end);
             let keeping = bind::keep_bound(
                 Arc::clone(&self.context),
-                Arc::clone(settings),
+                (Arc::clone(settings), smpp.clone()),
                 self.tls.clone(),
                 (link, kind, self.carrier.pdus.clone()),
                 self.events.clone(),

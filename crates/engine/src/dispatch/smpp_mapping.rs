@@ -3,15 +3,12 @@
 use super::decision::Decision;
 use super::multipart::Answer;
 use super::retry::{Requeue, RequeueKind};
-use crate::context::metrics::status_word;
 use crate::context::plan::Plan;
 use domain::{
     DeliveryStatus, RawReceipt, Recipient, RetryStep, SubmitFault, after_fault,
     parse_international, truncate,
 };
-use smpp::{
-    CommandStatus, DeliverSm, MAX_MESSAGE_ID_OCTETS, ReceiptIds, ReceiptState, StatusClass, tag,
-};
+use smpp::{DeliverSm, MAX_MESSAGE_ID_OCTETS, ReceiptIds, ReceiptState, tag};
 use std::sync::Arc;
 use store::{Batch, Content, Receipt, ReceiptStatus};
 
@@ -55,7 +52,7 @@ pub(crate) fn decision(
         steady_ms,
         ..
     } = asked;
-    let fault = match answer {
+    let rejection = match answer {
         Answer::Accepted(raw) => {
             let ids: Vec<String> = raw.iter().map(|id| kept_id(ids.response_key(id))).collect();
             // Without a message id no receipt can name this page. So the recipient is in doubt and
@@ -68,9 +65,9 @@ pub(crate) fn decision(
         }
         Answer::Unknown => return in_doubt(plan, asked),
         Answer::NotSent => return Decision::ResubmitNow,
-        Answer::Rejected(status) => status,
+        Answer::Rejected(rejection) => rejection,
     };
-    let kind = self::fault(fault);
+    let kind = rejection.fault();
     if matches!(kind, SubmitFault::Throttled | SubmitFault::NotBound)
         && asked.is_begun
         && !asked.has_capacity
@@ -98,9 +95,9 @@ pub(crate) fn decision(
                 tries: 0,
                 kind: RequeueKind::Retry,
             }),
-            None => Decision::Ended(DeliveryStatus::Failed, error_of(fault)),
+            None => Decision::Ended(DeliveryStatus::Failed, kept_error(rejection.error())),
         },
-        RetryStep::Ended(status) => Decision::Ended(status, error_of(fault)),
+        RetryStep::Ended(status) => Decision::Ended(status, kept_error(rejection.error())),
     }
 }
 
@@ -128,15 +125,6 @@ fn is_delayed_in_memory(kind: SubmitFault, asked: &AnsweredRecipient<'_>) -> boo
     }
 }
 
-/// Returns the stored error of a rejected recipient.
-fn error_of(status: CommandStatus) -> String {
-    if status.is_vendor() {
-        status_word(status)
-    } else {
-        status.name().to_owned()
-    }
-}
-
 /// Returns a message id in the form that is stored. Carriers exceed the 64 octets of SMPP, and a
 /// database key is bounded. Ids of responses and receipts are cut alike, so a receipt still finds
 /// its page. The session cuts the id of a response first, so an id from a text is cut the same way.
@@ -149,20 +137,6 @@ fn kept_id(mut id: String) -> String {
 fn kept_error(mut error: String) -> String {
     error.truncate(error.floor_char_boundary(MAX_ERROR_OCTETS));
     error
-}
-
-/// Returns the fault for a `command_status`.
-pub(crate) fn fault(status: CommandStatus) -> SubmitFault {
-    match status.class() {
-        StatusClass::Throttled => SubmitFault::Throttled,
-        StatusClass::QueueFull => SubmitFault::QueueFull,
-        StatusClass::Temporary => SubmitFault::Temporary,
-        StatusClass::Ok | StatusClass::Ambiguous => SubmitFault::Ambiguous,
-        StatusClass::RecipientRejected => SubmitFault::RecipientRejected,
-        StatusClass::SourceRejected => SubmitFault::SenderRejected,
-        StatusClass::OurFault => SubmitFault::OurFault,
-        StatusClass::BindState | StatusClass::BindRefused => SubmitFault::NotBound,
-    }
 }
 
 /// Maps a receipt that was read from a `deliver_sm`. An unmarked receipt must name its recipient.

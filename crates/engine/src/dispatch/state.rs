@@ -9,10 +9,11 @@ use super::smpp_mapping::{self, AnsweredRecipient};
 use crate::context::Context;
 use crate::context::carrier::Carrier;
 use crate::context::metrics::CarrierMeasures;
+use crate::context::outcome::Outcome;
 use crate::settings::CarrierSettings;
 use domain::carrier_control::CarrierControl;
 use domain::{DeliveryStatus, Pace, Priority, SubmitFault};
-use smpp::{ReceiptIds, Submit, SubmitOutcome};
+use smpp::{ReceiptIds, Submit};
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Batch, BatchKind, Claimed, Content};
@@ -36,7 +37,9 @@ impl State {
         let settings = carrier.settings.as_ref();
         let max_per_second = settings.and_then(|settings| settings.max_per_second);
         Self {
-            ids: settings.map_or(ReceiptIds::Exact, |settings| settings.receipt_ids),
+            ids: carrier
+                .smpp()
+                .map_or(ReceiptIds::Exact, |smpp| smpp.receipt_ids),
             measures: CarrierMeasures::new(&carrier.name),
             in_flight: InFlight::default(),
             pace: Pace::new(max_per_second, context.clock.steady_ms()),
@@ -62,9 +65,9 @@ impl State {
         let left_ms = batch.expires_at_ms - now_ms;
         // The validity ends with the message, so a late recipient cannot arrive after its refund.
         let validity_ms = rules.map_or(left_ms, |rules| rules.validity_ms.min(left_ms));
-        let settings = self.carrier.settings.as_ref();
-        let service_type = settings.map_or("", |settings| settings.service_type.as_str());
-        let sends_validity = settings.is_none_or(|settings| settings.send_validity);
+        let smpp = self.carrier.smpp();
+        let service_type = smpp.map_or("", |smpp| smpp.service_type.as_str());
+        let sends_validity = smpp.is_none_or(|smpp| smpp.send_validity);
         let validity_ms = sends_validity.then_some(validity_ms);
         let pages = Pages::new(&claimed, &self.context.otp_key, service_type, validity_ms);
         let is_late = now_ms >= batch.expires_at_ms;
@@ -146,7 +149,7 @@ impl State {
     }
 
     /// Records the outcome of a page. Decides on the recipient once all its pages have one.
-    pub(crate) fn record(&mut self, tag: Tag, outcome: SubmitOutcome) {
+    pub(crate) fn record(&mut self, tag: Tag, outcome: Outcome) {
         if let Some(answer) = self.in_flight.answered(tag, outcome) {
             self.answered(tag, answer);
         }
@@ -160,8 +163,8 @@ impl State {
             return;
         };
         let steady_ms = self.context.clock.steady_ms();
-        if let Answer::Rejected(status) = &answer
-            && smpp_mapping::fault(*status) == SubmitFault::Throttled
+        if let Answer::Rejected(rejection) = &answer
+            && rejection.fault() == SubmitFault::Throttled
         {
             let before = batch.tries + self.in_flight.delays(tag);
             self.pace.throttled(steady_ms, before);

@@ -12,7 +12,9 @@ use super::submit::{self, Open};
 use super::transport::{BoundSession, LinkEvent, LinkId};
 use crate::context::Context;
 use crate::context::carrier::Carrier;
-use smpp::{CommandStatus, Event, StatusClass, Submit, SubmitOutcome};
+use crate::context::outcome::Outcome;
+use domain::SubmitFault;
+use smpp::{CommandStatus, Event, Submit};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -147,10 +149,7 @@ impl CarrierWorker {
 
     fn event(&mut self, link: LinkId, event: Event) {
         match event {
-            Event::Submitted { tag, outcome } => {
-                self.note_response(link, &outcome);
-                self.state.record(Tag::from_number(tag), outcome);
-            }
+            Event::Submitted { tag, outcome } => self.answered(link, tag, outcome.into()),
             Event::Deliver { sequence, deliver } => {
                 let origin = (link, sequence);
                 let places = (&mut self.state, &self.slots);
@@ -160,23 +159,28 @@ impl CarrierWorker {
         }
     }
 
+    /// Handles the outcome of a submit.
+    fn answered(&mut self, link: LinkId, tag: u64, outcome: Outcome) {
+        self.note_response(link, &outcome);
+        self.state.record(Tag::from_number(tag), outcome);
+    }
+
     /// Counts a response, and derives the state of carrier and connection from it.
-    fn note_response(&mut self, link: LinkId, outcome: &SubmitOutcome) {
+    fn note_response(&mut self, link: LinkId, outcome: &Outcome) {
         let is_first = self.state.measures.response(outcome);
         match outcome {
-            SubmitOutcome::Accepted { .. } => self.state.pace.accepted(),
-            SubmitOutcome::Rejected(status) => {
+            Outcome::Accepted { .. } => self.state.pace.accepted(),
+            Outcome::Rejected(rejection) => {
                 if is_first {
-                    logs::refused(&self.carrier, *status);
+                    logs::refused(&self.carrier, rejection);
                 }
                 // Without a new bind, recipients would be submitted and rejected without end.
-                let class = status.class();
-                if matches!(class, StatusClass::BindState | StatusClass::BindRefused) {
+                if rejection.fault() == SubmitFault::NotBound {
                     self.slots.unbind(link);
                     self.count_connections();
                 }
             }
-            SubmitOutcome::NotSent | SubmitOutcome::Unknown => {}
+            Outcome::NotSent | Outcome::Unknown => {}
         }
     }
 
@@ -215,7 +219,7 @@ impl CarrierWorker {
             self.count_connections();
             for submit in returned {
                 self.state
-                    .record(Tag::from_number(submit.tag), SubmitOutcome::NotSent);
+                    .record(Tag::from_number(submit.tag), Outcome::NotSent);
             }
         }
     }

@@ -97,8 +97,11 @@ impl Installation {
             };
             Some(CarrierState {
                 name: settings.name.clone(),
-                address: settings.address.clone(),
-                system_id: settings.system_id.clone(),
+                address: settings.smpp().map_or("", |smpp| &smpp.address).to_owned(),
+                system_id: settings
+                    .smpp()
+                    .map_or("", |smpp| &smpp.system_id)
+                    .to_owned(),
                 binds: settings.binds,
                 bound: self.bound(carrier, &binds),
                 window: settings.window,

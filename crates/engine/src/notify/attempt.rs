@@ -1,12 +1,12 @@
 //! One attempt at a callback: the request, and the decision after the answer.
 
 use super::client::{Answer, Client};
-use super::connect::AttemptError;
 use super::health::AttemptResult;
 use super::observe::{self, Measures};
 use super::signing::Secrets;
 use super::target::Post;
 use crate::context::clock::Clock;
+use crate::context::http_client::connect::AttemptError;
 use crate::context::random::Random;
 use domain::callback::{self, AfterAttempt, Attempt, AttemptVerdict, log, signature};
 use store::{Attempted, Callback, CallbackEvent, Finished};

@@ -1,9 +1,9 @@
 //! The HTTP client for callbacks: it posts the body, reads the answer, and keeps the connection for
 //! the next request.
 
-use super::connect::{AttemptError, Connector};
-use super::pool::{Connection, Pool};
 use super::target::{Post, Target, Targets};
+use crate::context::http_client::connect::{AttemptError, Connector};
+use crate::context::http_client::pool::{Connection, Pool};
 use domain::callback::log::MAX_ANSWER_BYTES;
 use http::header::RETRY_AFTER;
 use http_body_util::BodyExt;

@@ -2,8 +2,8 @@
 //! address.
 
 use super::client::{Client, Timeouts};
-use super::connect::{AttemptError, Connector};
 use super::target::Post;
+use crate::context::http_client::connect::{AttemptError, Connector};
 use crate::context::network::{Network, NetworkFuture, Transport};
 use domain::public_address;
 use parking_lot::Mutex;

@@ -1,7 +1,7 @@
 //! Logs and metrics of callbacks. They hold the origin, never the URL or the recipient.
 
 use super::client::Answer;
-use super::connect::AttemptError;
+use crate::context::http_client::connect::AttemptError;
 use crate::context::metrics::broken_receivers;
 use domain::callback::AfterAttempt;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};

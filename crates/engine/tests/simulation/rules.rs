@@ -7,8 +7,8 @@ use domain::{
     Price, Rulebook, Tariff,
 };
 use engine::{
-    BindMode, CallbackSettings, CarrierSettings, GuardSettings, InboundSettings, Limits, Retention,
-    SandboxLimits, Settings,
+    BindMode, CallbackSettings, CarrierSettings, GuardSettings, InboundSettings, Limits, Protocol,
+    Retention, SandboxLimits, Settings, SmppSettings,
 };
 use std::collections::HashMap;
 use std::time::Duration;
@@ -71,23 +71,25 @@ fn carrier(name: &str, wide: bool, dice: &mut Dice) -> CarrierSettings {
     };
     CarrierSettings {
         name: name.to_owned(),
-        address: format!("{name}:2775"),
-        system_id: "ogene".to_owned(),
-        password: "secret".to_owned(),
-        system_type: String::new(),
-        service_type: String::new(),
         binds,
         window,
         in_doubt_limit: window + window / 2,
         max_per_second: dice.pick(&[None, Some(5), Some(50)]),
-        enquire_link: Duration::from_secs(5),
         response_timeout: Duration::from_secs(4),
-        tls: false,
         tls_ca: Vec::new(),
-        receipt_ids: smpp::ReceiptIds::Exact,
-        unmarked_receipts: true,
-        send_validity: true,
-        bind_mode: dice.pick(&[BindMode::Transceiver, BindMode::TransmitterAndReceiver]),
+        protocol: Protocol::Smpp(SmppSettings {
+            address: format!("{name}:2775"),
+            system_id: "ogene".to_owned(),
+            password: "secret".to_owned(),
+            system_type: String::new(),
+            service_type: String::new(),
+            enquire_link: Duration::from_secs(5),
+            tls: false,
+            receipt_ids: smpp::ReceiptIds::Exact,
+            unmarked_receipts: true,
+            send_validity: true,
+            bind_mode: dice.pick(&[BindMode::Transceiver, BindMode::TransmitterAndReceiver]),
+        }),
     }
 }
 

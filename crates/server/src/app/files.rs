@@ -4,7 +4,7 @@
 
 use crate::config::Config;
 use database::Target;
-use engine::{BindMode, CarrierSettings};
+use engine::{BindMode, CarrierSettings, Protocol};
 
 /// Files of the process: standard streams, timers, signals, listeners, the lock, scrapes, name
 /// servers.
@@ -85,9 +85,11 @@ fn smpp_connections(config: &Config) -> usize {
 
 /// Returns the files of a carrier. A lost connection may be replaced before its file is closed.
 fn files_of(carrier: &CarrierSettings) -> usize {
-    let of_bind = match carrier.bind_mode {
-        BindMode::Transceiver => 1,
-        BindMode::TransmitterAndReceiver => 2,
+    let of_bind = match &carrier.protocol {
+        Protocol::Smpp(smpp) => match smpp.bind_mode {
+            BindMode::Transceiver => 1,
+            BindMode::TransmitterAndReceiver => 2,
+        },
     };
     carrier.binds * of_bind + 1
 }

@@ -4,7 +4,7 @@ use super::secret::Secret;
 use super::section::{Section, short};
 use super::tls;
 use domain::CarrierRules;
-use engine::{BindMode, CarrierSettings, SANDBOX};
+use engine::{BindMode, CarrierSettings, Protocol, SANDBOX, SmppSettings};
 use rustls::pki_types::CertificateDer;
 use smpp::{MAX_PASSWORD_OCTETS, ReceiptIds};
 use std::ops::RangeInclusive;
@@ -40,14 +40,35 @@ const BIND_MODES: [(&str, BindMode); 2] = [
 /// Reads one section: the account at the SMSC, and the rules of the carrier.
 pub(super) fn read(name: String, mut section: Section<'_>) -> (CarrierSettings, CarrierRules) {
     check_name(&name, &section);
-    let tls = section.get("tls").unwrap_or_default();
     let rewrites_sender = section.get("rewrites_sender").unwrap_or_default();
-    let password = password(&mut section).unwrap_or_default();
     let window = count(&mut section, "window", MAX_WINDOW, DEFAULT_WINDOW);
+    let smpp = smpp(&mut section);
     let settings = CarrierSettings {
         name: name.clone(),
-        address: address(&mut section).unwrap_or_default(),
-        system_id: system_id(&mut section).unwrap_or_default(),
+        binds: count(&mut section, "binds", MAX_BINDS, DEFAULT_BINDS),
+        window,
+        in_doubt_limit: in_doubt_limit(&mut section, window),
+        max_per_second: section.within("max_per_second", 1..=MAX_PER_SECOND),
+        response_timeout: section
+            .time("response_timeout", CARRIER_TIMEOUTS)
+            .unwrap_or(DEFAULT_RESPONSE_TIMEOUT),
+        tls_ca: authorities(&mut section, smpp.tls),
+        protocol: Protocol::Smpp(smpp),
+    };
+    section.finish();
+    let rules = CarrierRules {
+        name,
+        rewrites_sender,
+    };
+    (settings, rules)
+}
+
+/// Reads the account at the SMSC.
+fn smpp(section: &mut Section<'_>) -> SmppSettings {
+    let password = password(section).unwrap_or_default();
+    SmppSettings {
+        address: address(section).unwrap_or_default(),
+        system_id: system_id(section).unwrap_or_default(),
         password: password.reveal().to_owned(),
         system_type: section
             .short_text("system_type", MAX_SYSTEM_TYPE_CHARACTERS)
@@ -58,30 +79,16 @@ pub(super) fn read(name: String, mut section: Section<'_>) -> (CarrierSettings, 
         bind_mode: section
             .one_of("bind_mode", &BIND_MODES)
             .unwrap_or(BindMode::Transceiver),
-        binds: count(&mut section, "binds", MAX_BINDS, DEFAULT_BINDS),
-        window,
-        in_doubt_limit: in_doubt_limit(&mut section, window),
-        max_per_second: section.within("max_per_second", 1..=MAX_PER_SECOND),
         enquire_link: section
             .time("enquire_link", CARRIER_TIMEOUTS)
             .unwrap_or(DEFAULT_ENQUIRE_LINK),
-        response_timeout: section
-            .time("response_timeout", CARRIER_TIMEOUTS)
-            .unwrap_or(DEFAULT_RESPONSE_TIMEOUT),
-        tls,
-        tls_ca: authorities(&mut section, tls),
+        tls: section.get("tls").unwrap_or_default(),
         receipt_ids: section
             .one_of("receipt_ids", &ReceiptIds::WORDS)
             .unwrap_or(ReceiptIds::Exact),
         unmarked_receipts: section.get("unmarked_receipts").unwrap_or(true),
         send_validity: section.get("send_validity").unwrap_or(true),
-    };
-    section.finish();
-    let rules = CarrierRules {
-        name,
-        rewrites_sender,
-    };
-    (settings, rules)
+    }
 }
 
 fn count(section: &mut Section<'_>, key: &'static str, most: u32, default: u32) -> usize {

@@ -549,9 +549,10 @@ fn variables_go_before_the_file() {
             .find(|carrier| carrier.name == name)
             .expect("the carrier")
     };
-    assert_eq!(carrier("mtn").password, "12345678");
+    let account = |name: &str| carrier(name).smpp().expect("SMPP");
+    assert_eq!(account("mtn").password, "12345678");
     assert_eq!(carrier("mtn").max_per_second, Some(50));
-    assert_eq!(carrier("nine_mobile").system_id, "77");
+    assert_eq!(account("nine_mobile").system_id, "77");
     let refund = rules(&config, Gateway::DirectRefund);
     assert_eq!(refund.tariff.base.plain, Money::from_units(65_000));
     assert_eq!(refund.preference.default.len(), 2);
@@ -589,7 +590,7 @@ fn secrets_come_from_files_and_show_nowhere() {
         .iter()
         .find(|carrier| carrier.name == "mtn")
         .expect("mtn");
-    assert_eq!(mtn.password, "hush-hsh");
+    assert_eq!(mtn.smpp().expect("SMPP").password, "hush-hsh");
     assert!(!format!("{config:?}").contains("hush"));
     let long = faults(&LIVE.replace("hush-hsh", &"hush-much-too-long".repeat(4)));
     assert!(

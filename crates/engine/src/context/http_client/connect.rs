@@ -1,4 +1,4 @@
-//! Connects to the host of a customer's URL, and never to an address inside our own network.
+//! Connects to the host of a URL. A customer's URL never leads to an address inside our network.
 //!
 //! The guard resolves the name, drops forbidden addresses, connects to one of the checked
 //! addresses, and then starts TLS under the original name. So it covers every notation of an

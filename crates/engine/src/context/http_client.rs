@@ -1,0 +1,4 @@
+//! Connections to the HTTP servers of others.
+
+pub(crate) mod connect;
+pub(crate) mod pool;
