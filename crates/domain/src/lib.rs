@@ -16,6 +16,7 @@ mod delivery;
 mod draft;
 mod gateway;
 mod hex;
+pub mod http_carrier;
 pub mod idempotency;
 mod ids;
 pub mod inbound;

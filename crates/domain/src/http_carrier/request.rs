@@ -1,0 +1,260 @@
+//! The request that submits a message.
+
+use super::answer::AnswerRules;
+use super::template::{HttpMessage, HttpTemplate, HttpTemplateFault, Placeholder};
+use serde_json::{Map, Value};
+use url::form_urlencoded::Serializer;
+use url::{Position, Url};
+
+/// The method of a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum HttpMethod {
+    /// The message is in the body.
+    Post,
+    /// The message is in the URL.
+    Get,
+}
+
+/// The body of a request.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum BodyTemplate {
+    /// There is none.
+    Empty,
+    /// A JSON text.
+    Json(JsonTemplate),
+    /// Fields as of an HTML form.
+    Form(Vec<(String, HttpTemplate)>),
+}
+
+/// A JSON text whose strings are templates.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum JsonTemplate {
+    /// A string.
+    Text(HttpTemplate),
+    /// A number, a boolean or null.
+    Fixed(Value),
+    /// A list.
+    List(Vec<JsonTemplate>),
+    /// An object.
+    Object(Vec<(String, JsonTemplate)>),
+}
+
+impl JsonTemplate {
+    /// Reads a template.
+    pub fn parse(value: &Value) -> Result<Self, HttpTemplateFault> {
+        Ok(match value {
+            Value::String(text) => Self::Text(HttpTemplate::parse(text)?),
+            Value::Array(items) => {
+                let items = items.iter().map(Self::parse);
+                Self::List(items.collect::<Result<_, _>>()?)
+            }
+            Value::Object(fields) => {
+                let fields = fields.iter();
+                let fields = fields.map(|(name, value)| Ok((name.clone(), Self::parse(value)?)));
+                Self::Object(fields.collect::<Result<_, _>>()?)
+            }
+            fixed => Self::Fixed(fixed.clone()),
+        })
+    }
+
+    /// Returns the value for a message. `{unicode}` alone is a boolean.
+    fn fill(&self, message: &HttpMessage<'_>) -> Value {
+        match self {
+            Self::Text(text) if text.alone() == Some(Placeholder::Unicode) => {
+                message.unicode.into()
+            }
+            Self::Text(text) => text.fill(message).into(),
+            Self::Fixed(value) => value.clone(),
+            Self::List(items) => items.iter().map(|item| item.fill(message)).collect(),
+            Self::Object(fields) => {
+                let fields = fields.iter();
+                let fields = fields.map(|(name, value)| (name.clone(), value.fill(message)));
+                Value::Object(fields.collect::<Map<_, _>>())
+            }
+        }
+    }
+
+    fn has(&self, placeholder: Placeholder) -> bool {
+        match self {
+            Self::Text(text) => text.has(placeholder),
+            Self::Fixed(_) => false,
+            Self::List(items) => items.iter().any(|item| item.has(placeholder)),
+            Self::Object(fields) => fields.iter().any(|(_, value)| value.has(placeholder)),
+        }
+    }
+}
+
+/// The reason why a text is no URL of a carrier.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum UrlFault {
+    /// It is no URL of HTTP.
+    #[error("is not a URL such as \"https://api.example.com/send\"")]
+    NotHttp,
+    /// A placeholder is part of its host.
+    #[error("has a placeholder before its path; the host is fixed")]
+    Host,
+}
+
+/// The submit of a carrier: its request, and the reading of its answer.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HttpSubmit {
+    /// The method.
+    pub method: HttpMethod,
+    /// The URL, whose host is fixed.
+    pub url: HttpTemplate,
+    /// The headers. Their names are in lower case.
+    pub headers: Vec<(String, HttpTemplate)>,
+    /// The body.
+    pub body: BodyTemplate,
+    /// The reading of answers.
+    pub answers: AnswerRules,
+}
+
+/// A request in the form that is sent.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HttpRequest {
+    /// The method.
+    pub method: HttpMethod,
+    /// The URL.
+    pub url: String,
+    /// The headers, with the `content-type` of a body.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: String,
+}
+
+impl HttpSubmit {
+    /// Checks the URL, and returns its part before the path.
+    pub fn server(&self) -> Result<Url, UrlFault> {
+        let start = self.url.start();
+        let url = Url::parse(start).map_err(|_| UrlFault::NotHttp)?;
+        if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
+            return Err(UrlFault::NotHttp);
+        }
+        let after_scheme = start.split_once("://").map_or("", |(_, rest)| rest);
+        if !after_scheme.contains('/') && self.url != HttpTemplate::fixed(start) {
+            return Err(UrlFault::Host);
+        }
+        Url::parse(&url[..Position::BeforePath]).map_err(|_| UrlFault::NotHttp)
+    }
+
+    /// Returns `true` if the request has the number and the text of the message.
+    pub fn is_complete(&self) -> bool {
+        [Placeholder::To, Placeholder::Body]
+            .into_iter()
+            .all(|placeholder| self.has(placeholder))
+    }
+
+    /// Returns `true` if the request has the URL for receipts.
+    pub fn has_receipt_url(&self) -> bool {
+        self.has(Placeholder::ReceiptUrl)
+    }
+
+    /// Returns `true` if a header has the text of the message, which may have several lines.
+    pub fn has_body_in_header(&self) -> bool {
+        let mut headers = self.headers.iter();
+        headers.any(|(_, value)| value.has(Placeholder::Body))
+    }
+
+    fn has(&self, placeholder: Placeholder) -> bool {
+        let in_body = match &self.body {
+            BodyTemplate::Empty => false,
+            BodyTemplate::Json(json) => json.has(placeholder),
+            BodyTemplate::Form(fields) => fields.iter().any(|(_, value)| value.has(placeholder)),
+        };
+        let mut headers = self.headers.iter();
+        in_body || self.url.has(placeholder) || headers.any(|(_, value)| value.has(placeholder))
+    }
+
+    /// Returns the request for a message.
+    pub fn request(&self, message: &HttpMessage<'_>) -> HttpRequest {
+        let headers = self.headers.iter();
+        let headers = headers.map(|(name, value)| (name.clone(), value.fill(message)));
+        let (content_type, body) = match &self.body {
+            BodyTemplate::Empty => (None, String::new()),
+            BodyTemplate::Json(json) => (Some("application/json"), json.fill(message).to_string()),
+            BodyTemplate::Form(fields) => {
+                let mut form = Serializer::new(String::new());
+                for (name, value) in fields {
+                    form.append_pair(name, &value.fill(message));
+                }
+                (Some("application/x-www-form-urlencoded"), form.finish())
+            }
+        };
+        let content_type = content_type.map(|kind| ("content-type".to_owned(), kind.to_owned()));
+        HttpRequest {
+            method: self.method,
+            url: self.url.fill_url(message),
+            headers: headers.chain(content_type).collect(),
+            body,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::template::MESSAGE;
+    use super::*;
+    use serde_json::json;
+
+    fn submit(url: &str, body: BodyTemplate) -> HttpSubmit {
+        HttpSubmit {
+            method: HttpMethod::Post,
+            url: HttpTemplate::parse(url).unwrap(),
+            headers: vec![("x-ref".to_owned(), HttpTemplate::parse("{id}").unwrap())],
+            body,
+            answers: AnswerRules::default(),
+        }
+    }
+
+    #[test]
+    fn a_request_has_the_message_as_json_or_as_a_form() {
+        let json = json!({
+            "to": ["+{to}"], "text": "{body}", "unicode": "{unicode}", "type": "u:{unicode}", "n": 1
+        });
+        let json = BodyTemplate::Json(JsonTemplate::parse(&json).unwrap());
+        let request = submit("https://api.example.com/send", json).request(&MESSAGE);
+        assert_eq!(
+            request.body,
+            r#"{"n":1,"text":"Naira & kobo: {50}%","to":["+2348031234567"],"type":"u:true","unicode":true}"#
+        );
+        let headers = [("x-ref", "7f"), ("content-type", "application/json")];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        assert_eq!(request.headers, headers);
+        let field = |name: &str, value| (name.to_owned(), HttpTemplate::parse(value).unwrap());
+        let form = BodyTemplate::Form(vec![field("to", "+{to}"), field("body", "{body}")]);
+        let request = submit("https://api.example.com/{id}", form).request(&MESSAGE);
+        assert_eq!(request.url, "https://api.example.com/7f");
+        assert_eq!(
+            request.body,
+            "to=%2B2348031234567&body=Naira+%26+kobo%3A+%7B50%7D%25"
+        );
+    }
+
+    #[test]
+    fn the_host_of_a_carrier_is_fixed() {
+        for (url, server) in [
+            (
+                "https://api.example.com/send?to={to}",
+                Ok("https://api.example.com/"),
+            ),
+            ("http://127.0.0.1:8080", Ok("http://127.0.0.1:8080/")),
+            ("https://api.example.com{to}", Err(UrlFault::Host)),
+            ("https://{from}/send", Err(UrlFault::NotHttp)),
+            ("ftp://api.example.com/", Err(UrlFault::NotHttp)),
+            ("api.example.com/send", Err(UrlFault::NotHttp)),
+        ] {
+            let found = submit(url, BodyTemplate::Empty).server();
+            let found = found.as_ref().map(Url::as_str).map_err(|fault| *fault);
+            assert_eq!(found, server, "{url}");
+        }
+    }
+
+    #[test]
+    fn a_request_needs_number_and_text() {
+        let complete = |url| submit(url, BodyTemplate::Empty).is_complete();
+        assert!(complete("https://a.example/?to={to}&text={body}"));
+        assert!(!complete("https://a.example/?to={to}"));
+        assert!(!complete("https://a.example/?text={body}"));
+    }
+}
