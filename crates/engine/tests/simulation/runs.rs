@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 /// Number of seeds in a short and in a long run.
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 80;
 const MANY_SEEDS: u64 = 20_000;
 /// One seed in this number is run twice, and the two runs are compared.
 const REPEAT_INTERVAL: u64 = 10;

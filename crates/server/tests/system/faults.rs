@@ -4,7 +4,7 @@
 //!
 //! A point is a call of the service at which a fault is injected, in the form of strace:
 //! `pwrite64:signal=SIGKILL:when=17` is the 17th call of a thread. `OGENE_FAULTS` selects the
-//! points: the number that must be reached (100, and 20 on PostgreSQL), `all`, or one point.
+//! points: the number that must be reached (40, and 10 on PostgreSQL), `all`, or one point.
 //! `OGENE_BINARY` names another binary.
 
 mod crash;
@@ -21,11 +21,11 @@ mod workload;
 #[test]
 fn invariants_hold_on_sqlite_after_kills_and_disk_faults() {
     testkit::needs!(Strace);
-    trial::run(&kept::Kept::embedded(), 100);
+    trial::run(&kept::Kept::embedded(), 40);
 }
 
 #[test]
 fn invariants_hold_on_postgresql_after_kills_and_socket_faults() {
     testkit::needs!(Strace, Postgres);
-    trial::run(&kept::Kept::on_postgres(), 20);
+    trial::run(&kept::Kept::on_postgres(), 10);
 }
