@@ -8,4 +8,5 @@ pub(super) mod fields;
 pub(super) mod form;
 mod json;
 pub(super) mod list;
+mod object_body;
 mod token;

@@ -135,7 +135,7 @@ async fn a_malformed_request_for_a_sender_id_says_what_to_do() {
         ),
         (
             json!({"sender_id": 7, "purpose": "News"}),
-            "The JSON body could not be read: expected a string in `sender_id`",
+            "`sender_id` must be a string",
         ),
     ] {
         let answer = post(&ogene, PATH, &fields).await;

@@ -194,11 +194,11 @@ impl ReportData {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::http::extract::fields::Bounds;
+    use crate::http::extract::fields::{Bounds, Fields};
     use crate::http::extract::form;
 
     fn read(query: &str, path_id: Option<String>) -> Result<Wanted, Refusal> {
-        let fields = form::read(query.as_bytes(), &Bounds::new(1));
+        let fields = form::read(Fields::default(), query.as_bytes(), &Bounds::new(1));
         match fields.fault {
             Some(fault) => Err(fault),
             None => Wanted::of(fields.report, path_id),

@@ -6,6 +6,7 @@ use self::memory::{BodyMemory, BodyPermit};
 use super::drain::{drain, drain_rest};
 use super::fields::{Bounds, Fields};
 use super::form::not_utf8;
+use super::object_body::{MAX_OBJECT_BYTES, ObjectBody};
 use super::{form, json};
 use axum::body::Body;
 use axum::extract::Request;
@@ -54,6 +55,29 @@ pub(crate) enum Expected {
     Fields,
     /// The rows of a personalised send, as JSON or CSV.
     Rows,
+    /// The fields of an object that the request adds.
+    Object,
+}
+
+impl Expected {
+    /// Returns the limits of a body with this content.
+    fn within(self, limits: BodyLimits) -> BodyLimits {
+        match self {
+            Self::Fields | Self::Rows => limits,
+            Self::Object => BodyLimits {
+                bytes: limits.bytes.min(MAX_OBJECT_BYTES),
+                ..limits
+            },
+        }
+    }
+
+    /// Returns the fields before they are read.
+    fn fields(self) -> Fields {
+        match self {
+            Self::Fields | Self::Rows => Fields::default(),
+            Self::Object => Fields::of_object(),
+        }
+    }
 }
 
 /// Reads a send from any form of request, without a check of the caller. `fuzz/` calls it with
@@ -62,7 +86,7 @@ pub async fn read_send(request: Request, limits: BodyLimits) -> Result<SendField
     let (parts, body) = request.into_parts();
     let mut permit = BodyMemory::new(usize::MAX, 1).known.permit();
     let fields = read(&parts, body, Expected::Fields, limits, &mut permit).await?;
-    fields.over(read_query(&parts))
+    fields.over(read_query(&parts, Expected::Fields))
 }
 
 /// Reads the fields of a body. Its memory is counted by `permit`, which is kept as long as the
@@ -74,6 +98,7 @@ pub(crate) async fn read(
     limits: BodyLimits,
     permit: &mut BodyPermit,
 ) -> Result<Fields, Refusal> {
+    let limits = expected.within(limits);
     let bytes = collect(&parts.headers, body, limits, permit).await?;
     Ok(parse(&parts.headers, bytes, expected, limits).await)
 }
@@ -87,7 +112,7 @@ pub(crate) async fn parse(
     limits: BodyLimits,
 ) -> Fields {
     if bytes.trim_ascii().is_empty() {
-        return Fields::default();
+        return expected.fields();
     }
     let form = match Form::of(headers, expected) {
         Ok(form) => form,
@@ -105,9 +130,13 @@ pub(crate) async fn parse(
 }
 
 /// Reads the query string. The limit of the head bounds its length.
-pub(crate) fn read_query(parts: &Parts) -> Fields {
+pub(crate) fn read_query(parts: &Parts, expected: Expected) -> Fields {
     let query = parts.uri.query().unwrap_or_default();
-    form::read(query.as_bytes(), &Bounds::new(query.len()))
+    form::read(
+        expected.fields(),
+        query.as_bytes(),
+        &Bounds::new(query.len()),
+    )
 }
 
 /// The form of a body, by its content type.
@@ -123,12 +152,13 @@ impl Form {
     /// Reads the fields of a request with a maximum number of recipients.
     async fn read(self, bytes: Vec<u8>, expected: Expected, max_recipients: usize) -> Fields {
         let bounds = match expected {
-            Expected::Fields => Bounds::new(max_recipients),
+            Expected::Fields | Expected::Object => Bounds::new(max_recipients),
             Expected::Rows => Bounds::with_rows(max_recipients),
         };
         match self {
+            Self::Json if expected == Expected::Object => read_object(&bytes),
             Self::Json => read_json(&bytes, &bounds),
-            Self::UrlEncoded => form::read(&bytes, &bounds),
+            Self::UrlEncoded => form::read(expected.fields(), &bytes, &bounds),
             Self::Csv => match read_csv(&bytes, max_recipients) {
                 Ok(rows) => Fields {
                     rows: Some(rows),
@@ -137,8 +167,9 @@ impl Form {
                 Err(refusal) => Fields::unread(refusal),
             },
             Self::Multipart(boundary) => {
+                let into = (expected.fields(), bounds);
                 // The future is boxed, as every other request would have room for it as well.
-                let read = Box::pin(form::read_multipart(bytes.into(), boundary, bounds)).await;
+                let read = Box::pin(form::read_multipart(bytes.into(), boundary, into)).await;
                 read.unwrap_or_else(|_| {
                     // The fault may name a field, which is text of the caller.
                     let message = "The multipart form could not be read. Check that it is whole, and its boundary.";
@@ -244,12 +275,37 @@ async fn gather(
     Ok(whole)
 }
 
+/// Returns the text of a JSON body. Some Windows clients begin with a byte order mark.
+fn json_text(bytes: &[u8]) -> Result<&str, Refusal> {
+    let text = std::str::from_utf8(bytes).map_err(|_| not_utf8())?;
+    Ok(text.strip_prefix('\u{FEFF}').unwrap_or(text))
+}
+
+/// Returns the refusal of a JSON body.
+fn json_fault(fault: &serde_json::Error) -> Refusal {
+    let fault = without_value(&fault.to_string());
+    Refusal::Malformed(format!("The JSON body could not be read: {fault}."))
+}
+
+fn read_object(bytes: &[u8]) -> Fields {
+    let read = json_text(bytes).and_then(|text| {
+        serde_json::from_str::<ObjectBody>(text).map_err(|fault| json_fault(&fault))
+    });
+    match read {
+        Ok(mut object) => Fields {
+            api_token: object.take_token(),
+            object: Some(Box::new(object)),
+            ..Fields::default()
+        },
+        Err(refusal) => Fields::unread(refusal),
+    }
+}
+
 fn read_json(bytes: &[u8], bounds: &Bounds) -> Fields {
-    let Ok(text) = std::str::from_utf8(bytes) else {
-        return Fields::unread(not_utf8());
+    let text = match json_text(bytes) {
+        Ok(text) => text,
+        Err(refusal) => return Fields::unread(refusal),
     };
-    // Some Windows clients begin with a byte order mark.
-    let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let mut fields = Fields::default();
     let Err(fault) = json::read(text, bounds, &mut fields) else {
         return fields;
@@ -267,12 +323,10 @@ fn read_json(bytes: &[u8], bounds: &Bounds) -> Fields {
             ..Fields::unread(exceeded)
         };
     }
-    let fault = without_value(&fault.to_string());
-    let message = format!("The JSON body could not be read: {fault}.");
     let anew = Bounds::new(bounds.max_recipients());
     Fields {
         api_token: json::token(text, &anew),
-        ..Fields::unread(Refusal::Malformed(message))
+        ..Fields::unread(json_fault(&fault))
     }
 }
 

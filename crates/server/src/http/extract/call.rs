@@ -241,22 +241,18 @@ struct Entry {
 
 impl Entry {
     fn of(request: Request) -> Self {
+        Self::expecting(request, Expected::Fields)
+    }
+
+    fn expecting(request: Request, expected: Expected) -> Self {
         let (parts, body) = request.into_parts();
-        let query = body::read_query(&parts);
+        let query = body::read_query(&parts, expected);
         Self {
             parts,
             query,
-            expected: Expected::Fields,
+            expected,
             body: Some(body),
             early: None,
-        }
-    }
-
-    /// A request whose body may hold the rows of a personalised send.
-    fn with_rows(request: Request) -> Self {
-        Self {
-            expected: Expected::Rows,
-            ..Self::of(request)
         }
     }
 

@@ -4,10 +4,9 @@ mod bounds;
 
 pub(crate) use bounds::{Bounds, Exceeded};
 
-use domain::inbound::RouteFields;
+use super::object_body::{ObjectBody, repeated};
 use domain::otp::OtpFields;
 use domain::personalised::Rows;
-use domain::sender_request::SenderFields;
 use domain::{Refusal, SendFields, token};
 
 /// Maximum unknown fields that an answer names, and maximum characters of each name.
@@ -37,16 +36,11 @@ pub(crate) enum Name {
     ExpiresIn,
     MaxAttempts,
     Code,
-    SenderId,
-    Purpose,
-    Number,
-    Keyword,
-    Url,
     Unknown,
 }
 
 /// The names that a send does not read.
-const OF_OTHERS: [Name; 13] = [
+const OF_OTHERS: [Name; 8] = [
     Name::MessageId,
     Name::Page,
     Name::PerPage,
@@ -55,11 +49,6 @@ const OF_OTHERS: [Name; 13] = [
     Name::ExpiresIn,
     Name::MaxAttempts,
     Name::Code,
-    Name::SenderId,
-    Name::Purpose,
-    Name::Number,
-    Name::Keyword,
-    Name::Url,
 ];
 
 impl Name {
@@ -86,11 +75,6 @@ impl Name {
             "expires_in" => Self::ExpiresIn,
             "max_attempts" => Self::MaxAttempts,
             "code" => Self::Code,
-            "sender_id" => Self::SenderId,
-            "purpose" => Self::Purpose,
-            "number" => Self::Number,
-            "keyword" => Self::Keyword,
-            "url" => Self::Url,
             _ => Self::Unknown,
         }
     }
@@ -118,11 +102,6 @@ impl Name {
             Self::ExpiresIn => "expires_in",
             Self::MaxAttempts => "max_attempts",
             Self::Code => "code",
-            Self::SenderId => "sender_id",
-            Self::Purpose => "purpose",
-            Self::Number => "number",
-            Self::Keyword => "keyword",
-            Self::Url => "url",
             Self::Unknown => "",
         }
     }
@@ -137,8 +116,8 @@ pub(crate) struct Fields {
     pub(crate) otp: OtpFields,
     /// The code to verify.
     pub(crate) code: Option<String>,
-    pub(crate) sender: SenderFields,
-    pub(crate) route: RouteFields,
+    /// The fields of an object, if the request adds one. They are no other fields then.
+    pub(crate) object: Option<Box<ObjectBody>>,
     /// The rows of a personalised send.
     pub(crate) rows: Option<Rows>,
     /// The refusal of these rows, which ends the reading.
@@ -165,11 +144,12 @@ impl Fields {
         }
     }
 
-    /// Returns the refusal of a field with two values.
-    pub(crate) fn repeated(name: &str) -> Refusal {
-        Refusal::Malformed(format!(
-            "`{name}` is given more than once with different values. Give it once."
-        ))
+    /// Returns the fields of a request that adds an object, before they are read.
+    pub(crate) fn of_object() -> Self {
+        Self {
+            object: Some(Box::default()),
+            ..Self::default()
+        }
     }
 
     /// Records a fault. The first one stays.
@@ -180,6 +160,10 @@ impl Fields {
     /// Stores the value of a field. Repeated recipients are added. Any other field that is repeated
     /// with another value is a fault. A blank value counts as absent.
     pub(crate) fn keep(&mut self, name: Name, value: String) {
+        if let Some(object) = self.object.as_mut().filter(|_| name != Name::ApiToken) {
+            object.add(name.as_str(), value);
+            return;
+        }
         let Some(slot) = self.slot(name) else { return };
         match slot {
             None => *slot = Some(value),
@@ -189,7 +173,7 @@ impl Fields {
             }
             Some(kept) if kept.trim() == value.trim() || value.trim().is_empty() => {}
             Some(kept) if kept.trim().is_empty() => *kept = value,
-            Some(_) => self.fail(Self::repeated(name.as_str())),
+            Some(_) => self.fail(repeated(name.as_str())),
         }
     }
 
@@ -243,11 +227,6 @@ impl Fields {
             Name::ExpiresIn => &mut otp.expires_in,
             Name::MaxAttempts => &mut otp.max_attempts,
             Name::Code => &mut self.code,
-            Name::SenderId => &mut self.sender.sender_id,
-            Name::Purpose => &mut self.sender.purpose,
-            Name::Number => &mut self.route.number,
-            Name::Keyword => &mut self.route.keyword,
-            Name::Url => &mut self.route.url,
             Name::Unknown => return None,
         })
     }

@@ -10,9 +10,9 @@ use percent_encoding::percent_decode;
 #[derive(Debug, Eq, PartialEq)]
 struct NotUtf8;
 
-/// Reads a query string or a URL-encoded form. Repeated recipients are added, as `to` or as `to[]`.
-pub(crate) fn read(encoded: &[u8], bounds: &Bounds) -> Fields {
-    let mut fields = Fields::default();
+/// Reads a query string or a URL-encoded form into fields. Repeated recipients are added, as `to` or
+/// as `to[]`.
+pub(crate) fn read(mut fields: Fields, encoded: &[u8], bounds: &Bounds) -> Fields {
     for pair in encoded.split(|&byte| byte == b'&') {
         let mut halves = pair.splitn(2, |&byte| byte == b'=');
         let name = decoded(halves.next().unwrap_or_default());
@@ -56,9 +56,8 @@ pub(crate) fn of_path(encoded: &str) -> Result<String, Refusal> {
 pub(crate) async fn read_multipart(
     body: Bytes,
     boundary: String,
-    bounds: Bounds,
+    (mut fields, bounds): (Fields, Bounds),
 ) -> Result<Fields, String> {
-    let mut fields = Fields::default();
     let mut parts = Multipart::new(Body::from(body).into_data_stream(), boundary);
     while let Some(part) = parts
         .next_field()
@@ -95,7 +94,10 @@ fn keep(fields: &mut Fields, name: Result<String, NotUtf8>, value: Result<String
     }
     let Ok(name) = name else { return };
     match name_of(&name) {
-        Name::Unknown => fields.ignore(&name),
+        Name::Unknown => match &mut fields.object {
+            Some(object) => object.add(&name, value.unwrap_or_default()),
+            None => fields.ignore(&name),
+        },
         // A token is stored despite other faults.
         known => fields.keep(known, value.unwrap_or_default()),
     }
@@ -147,7 +149,7 @@ mod tests {
     }
 
     fn read(encoded: &[u8]) -> Fields {
-        super::read(encoded, &Bounds::new(10))
+        super::read(Fields::default(), encoded, &Bounds::new(10))
     }
 
     #[test]

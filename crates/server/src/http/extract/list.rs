@@ -1,7 +1,8 @@
 //! The fields of a list: its filters, its limit and its cursor, from the query string.
 
-use super::fields::{Bounds, Fields};
+use super::fields::Bounds;
 use super::form;
+use super::object_body;
 use domain::Refusal;
 use domain::search::FilterFields;
 use engine::PageFields;
@@ -34,7 +35,7 @@ impl ListFields {
         others?;
         match repeated {
             None => Ok(fields),
-            Some(name) => Err(Fields::repeated(&name)),
+            Some(name) => Err(object_body::repeated(&name)),
         }
     }
 

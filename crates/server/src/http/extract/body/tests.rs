@@ -276,7 +276,11 @@ async fn null_is_absent_and_unknown_is_noted() {
 #[tokio::test]
 async fn the_body_wins_over_the_query_field_by_field() {
     let body = json(r#"{"from":"B","body":null}"#).await.unwrap();
-    let query = form::read(b"from=Q&body=Q&to=1&x=1&page=2", &Bounds::new(1));
+    let query = form::read(
+        Fields::default(),
+        b"from=Q&body=Q&to=1&x=1&page=2",
+        &Bounds::new(1),
+    );
     let send = body.over(query).unwrap();
     let fields = (
         send.from.as_deref(),

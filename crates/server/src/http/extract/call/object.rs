@@ -1,11 +1,12 @@
-//! The calls that add an object of the account and that remove one: sender IDs, and routes of
-//! inbound messages.
+//! The calls that add an object of the account and that remove one: sender IDs,
+//! tokens, and routes of inbound messages.
 
 use super::{Call, Entry};
 use crate::http::context::Api;
+use crate::http::extract::body::Expected;
 use crate::http::extract::body::memory::BodyPermit;
-use crate::http::extract::fields::Fields;
 use crate::http::extract::form;
+use crate::http::extract::object_body::ObjectBody;
 use axum::extract::{FromRequest, Request};
 use axum::response::Response;
 use domain::Refusal;
@@ -17,28 +18,26 @@ use std::sync::Arc;
 
 /// The raw fields of an object.
 pub(crate) trait ObjectFields: Send + Sized {
-    /// Takes them out of the fields of a request. The body overrides the query.
-    fn of(body: Fields, query: Fields) -> Self;
+    /// Takes them out of the fields of a request.
+    fn of(body: &mut ObjectBody) -> Result<Self, Refusal>;
 }
 
 impl ObjectFields for SenderFields {
-    fn of(body: Fields, query: Fields) -> Self {
-        let (body, query) = (body.sender, query.sender);
-        Self {
-            sender_id: body.sender_id.or(query.sender_id),
-            purpose: body.purpose.or(query.purpose),
-        }
+    fn of(body: &mut ObjectBody) -> Result<Self, Refusal> {
+        Ok(Self {
+            sender_id: body.text("sender_id")?,
+            purpose: body.text("purpose")?,
+        })
     }
 }
 
 impl ObjectFields for RouteFields {
-    fn of(body: Fields, query: Fields) -> Self {
-        let (body, query) = (body.route, query.route);
-        Self {
-            number: body.number.or(query.number),
-            keyword: body.keyword.or(query.keyword),
-            url: body.url.or(query.url),
-        }
+    fn of(body: &mut ObjectBody) -> Result<Self, Refusal> {
+        Ok(Self {
+            number: body.scalar("number")?,
+            keyword: body.text("keyword")?,
+            url: body.text("url")?,
+        })
     }
 }
 
@@ -55,7 +54,7 @@ impl<F: ObjectFields> FromRequest<Arc<Api>> for Adding<F> {
     type Rejection = Response;
 
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
-        let mut entry = Entry::of(request);
+        let mut entry = Entry::expecting(request, Expected::Object);
         let call = entry.enter(api, Purpose::Read).await?;
         let found = read::<F>(&mut entry, api).await;
         match found.and_then(|found| Ok((found, entry.idempotency_key()?))) {
@@ -76,7 +75,12 @@ async fn read<F: ObjectFields>(entry: &mut Entry, api: &Api) -> Result<(F, BodyP
     if let Some(fault) = body.fault.take().or(query.fault.take()) {
         return Err(fault);
     }
-    Ok((F::of(body, query), permit))
+    let (body, query) = (
+        body.object.take().unwrap_or_default(),
+        query.object.take().unwrap_or_default(),
+    );
+    let mut body = (*body).over(*query);
+    Ok((F::of(&mut body)?, permit))
 }
 
 /// A call that removes the object that its path names.

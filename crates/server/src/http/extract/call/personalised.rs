@@ -2,6 +2,7 @@
 
 use super::{Call, Entry};
 use crate::http::context::Api;
+use crate::http::extract::body::Expected;
 use crate::http::extract::body::memory::BodyPermit;
 use axum::extract::{FromRequest, Request};
 use axum::response::Response;
@@ -25,7 +26,7 @@ impl FromRequest<Arc<Api>> for SendingPersonalised {
     type Rejection = Response;
 
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
-        let mut entry = Entry::with_rows(request);
+        let mut entry = Entry::expecting(request, Expected::Rows);
         let call = entry.enter(api, Purpose::Send).await?;
         let read = entry.personalised_fields(api).await;
         match read.and_then(|read| Ok((read, entry.idempotency_key()?))) {
@@ -54,7 +55,7 @@ impl FromRequest<Arc<Api>> for QuotingPersonalised {
     type Rejection = Response;
 
     async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
-        let mut entry = Entry::with_rows(request);
+        let mut entry = Entry::expecting(request, Expected::Rows);
         let call = entry.enter(api, Purpose::Quote).await?;
         match entry.personalised_fields(api).await {
             Ok((fields, rows, permit)) => Ok(Self {

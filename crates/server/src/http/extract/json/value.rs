@@ -37,14 +37,7 @@ pub(crate) struct Value<'a> {
 impl Value<'_> {
     fn kind(self) -> ValueType {
         match self.name {
-            Name::From
-            | Name::Body
-            | Name::CallbackUrl
-            | Name::SendAt
-            | Name::SenderId
-            | Name::Purpose
-            | Name::Keyword
-            | Name::Url => ValueType::Text,
+            Name::From | Name::Body | Name::CallbackUrl | Name::SendAt => ValueType::Text,
             Name::CustomerReference => ValueType::Reference,
             Name::To => ValueType::List,
             Name::ApiToken
@@ -61,7 +54,6 @@ impl Value<'_> {
             | Name::ExpiresIn
             | Name::MaxAttempts
             | Name::Code
-            | Name::Number
             | Name::Unknown => ValueType::Scalar,
         }
     }
