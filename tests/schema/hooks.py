@@ -47,6 +47,8 @@ FORMED = {
     "keyword": "vote",
     "sender_id": "AdaStores",
     "purpose": "News",
+    "expires_at": "2099-01-01 00:00:00",
+    "allow": ["127.0.0.0/8"],
     "variables": {"name": "Ada"},
 }
 

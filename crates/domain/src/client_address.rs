@@ -82,6 +82,13 @@ impl AllowList {
     pub fn allows(&self, address: IpAddr) -> bool {
         self.0.is_empty() || self.0.iter().any(|range| range.holds(address))
     }
+
+    /// Returns `true` if every address that another list allows is in one range of this one.
+    pub fn covers(&self, other: &Self) -> bool {
+        let is_within =
+            |range: &AddressRange| self.0.iter().any(|wider| wider.0.contains(&range.0));
+        self.0.is_empty() || (!other.0.is_empty() && other.0.iter().all(is_within))
+    }
 }
 
 /// The ranges separated by commas, as they are stored and shown.

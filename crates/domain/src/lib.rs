@@ -85,7 +85,7 @@ pub use page_set::PageSet;
 pub use prohibited::{Prohibited, phrase};
 pub use raw_receipt::RawReceipt;
 pub use redact::redact;
-pub use refusal::{Refusal, Simulated};
+pub use refusal::{ObjectRefusal, Refusal, Simulated};
 pub use retry::{RetryStep, SubmitFault, after_fault};
 pub use sender::SenderFault;
 pub use text::{

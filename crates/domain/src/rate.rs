@@ -29,6 +29,8 @@ named_enum! {
         Report = "report",
         /// Balance, sender IDs and account.
         Read = "read",
+        /// All requests of a token with a limit of its own.
+        Token = "token",
         /// Simulated recipients of the sandbox.
         Recipient = "recipient",
         /// Simulated callbacks of the sandbox.
@@ -45,4 +47,6 @@ pub struct RateKey {
     pub environment: Environment,
     /// The kind of the requests.
     pub kind: RateKind,
+    /// The number of a token that has a limit of its own, which counts requests of every kind.
+    pub token: Option<u64>,
 }

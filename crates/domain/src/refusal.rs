@@ -1,15 +1,18 @@
 //! All refusals of requests with their texts. The server assigns codes and HTTP statuses.
 
+mod object;
 mod wording;
 
+pub use object::ObjectRefusal;
 pub use wording::Simulated;
 
 use crate::ids::MessageId;
 use crate::money::Money;
 use crate::personalised::faults::RowFaults;
+use crate::token::scope::Scopes;
 use crate::velocity::block::Block;
 use std::net::IpAddr;
-use wording::size;
+use wording::{scopes, size};
 
 /// The reason why a request is refused. Its text names the next step of the caller. It repeats nothing of
 /// the request, which may have a number, a text or a token in the wrong field, because answers are
@@ -48,6 +51,13 @@ pub enum Refusal {
          a token without one."
     )]
     AddressNotAllowed(IpAddr),
+    /// The token may not make this request.
+    #[error(
+        "This API token may not make this request, which needs the scope {}. Use a token that has it, or make one with \
+         `POST /tokens` or in the console.",
+        scopes(*.0)
+    )]
+    OutOfScope(Scopes),
     /// The account is disabled.
     #[error("This account is disabled. Contact support.")]
     AccountDisabled,
@@ -91,29 +101,9 @@ pub enum Refusal {
     /// The account has no message with that id.
     #[error("There is no message with this message_id on this account.")]
     UnknownMessage,
-    /// The account has no route of inbound messages with that id.
-    #[error(
-        "There is no route with this route_id on this account: `GET /inbound/routes` lists them."
-    )]
-    UnknownRoute,
-    /// The operator did not give the number to the account.
-    #[error(
-        "The operator did not give this number to your account: `GET /inbound/routes` lists your numbers. Ask the operator \
-         for another."
-    )]
-    UnknownNumber,
-    /// The keyword of the number belongs to another account.
-    #[error("This keyword of the number belongs to another account. Choose another keyword.")]
-    KeywordTaken,
-    /// The operator made the route.
-    #[error("The operator gave this route to your account, so only the operator can remove it.")]
-    RouteGiven,
-    /// The account has as many routes as it may have.
-    #[error("An account has at most {limit} routes. Remove one that is not needed.")]
-    RoutesUsed {
-        /// The maximum number of routes.
-        limit: usize,
-    },
+    /// The request is about an object of the account, such as a route or a token.
+    #[error(transparent)]
+    Object(#[from] ObjectRefusal),
     /// The text is too long.
     #[error("The message text has {length} characters; at most {limit} are allowed.")]
     TooLong {
@@ -178,7 +168,7 @@ pub enum Refusal {
     #[error("`callback_url` is not usable: {0}.")]
     CallbackUrl(String),
     /// The request body is too large.
-    #[error("The request body is larger than {}. Split the list of recipients.", size(*limit_bytes))]
+    #[error("The request body is larger than {}. Send less in one request.", size(*limit_bytes))]
     BodyTooLarge {
         /// The maximum size.
         limit_bytes: usize,
@@ -278,15 +268,6 @@ pub enum Refusal {
         limit: u32,
         /// Seconds until the request is allowed.
         retry_after_s: u64,
-    },
-    /// The account has the maximum number of pending sender IDs.
-    #[error(
-        "At most {limit} sender IDs of an account may be pending. Wait until one is approved or rejected, and ask \
-         again."
-    )]
-    SendersPending {
-        /// The maximum number.
-        limit: usize,
     },
     /// No such path.
     #[error("There is no such path. See /docs.")]

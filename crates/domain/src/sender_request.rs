@@ -1,7 +1,7 @@
 //! The request of a customer for a sender ID, and its decision.
 
 use crate::account::{SenderId, SenderStatus};
-use crate::refusal::Refusal;
+use crate::refusal::{ObjectRefusal, Refusal};
 use crate::sender::{check_registration, same};
 
 /// Maximum number of sender IDs of an account that are pending.
@@ -81,9 +81,9 @@ impl SenderRequest {
         }
         let is_pending = |sender: &&SenderId| sender.status == SenderStatus::Pending;
         if senders.iter().filter(is_pending).count() >= MAX_PENDING_SENDERS {
-            return Err(Refusal::SendersPending {
+            return Err(Refusal::Object(ObjectRefusal::SendersPending {
                 limit: MAX_PENDING_SENDERS,
-            });
+            }));
         }
         Ok(match known {
             Some(known) => SenderDecision::Reopen(SenderId {
@@ -176,7 +176,7 @@ mod tests {
         let request = read("AdaStores", "Order updates").unwrap();
         assert!(request.decide(&senders).is_ok());
         senders.push(name(99));
-        let refused = Err(Refusal::SendersPending { limit: 20 });
+        let refused = Err(Refusal::Object(ObjectRefusal::SendersPending { limit: 20 }));
         assert_eq!(request.decide(&senders), refused);
         senders.push(known("AdaStores", SenderStatus::Rejected));
         assert_eq!(request.decide(&senders), refused);

@@ -3,10 +3,17 @@
 //! The checksum allows to refuse random text without a lookup, and helps secret scanners. Only the
 //! SHA-256 of a token is stored (docs/spec/interface.md, section 3).
 
-use crate::client_address::AllowList;
-use crate::refusal::Refusal;
+mod request;
+pub(crate) mod scope;
+mod terms;
+
+pub use request::{
+    MAX_NAME_CHARACTERS, MAX_PER_MINUTE, MAX_RANGES, MAX_TOKENS, TokenFields, TokenRequest,
+};
+pub use scope::{NotScopes, Scope, Scopes};
+pub use terms::TokenTerms;
+
 use sha2::{Digest, Sha256};
-use std::net::IpAddr;
 
 const PREFIX: &str = "ogl_";
 const RANDOM_CHARACTERS: usize = 30;
@@ -21,29 +28,6 @@ pub(crate) const BASE62: &[u8; 62] =
 
 /// The SHA-256 of a token.
 pub type TokenHash = [u8; 32];
-
-/// The expiry and the allowed addresses of a token.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct TokenTerms {
-    /// The expiry, Unix milliseconds, or `None`.
-    pub expires_at_ms: Option<i64>,
-    /// The allowed addresses.
-    pub allowed: AllowList,
-}
-
-impl TokenTerms {
-    /// Checks the token for a request of `client` at `now_ms`. An expired token counts as unknown
-    /// from any address.
-    pub fn check(&self, client: IpAddr, now_ms: i64) -> Result<(), Refusal> {
-        if self.expires_at_ms.is_some_and(|expires| now_ms >= expires) {
-            return Err(Refusal::TokenInvalid);
-        }
-        if !self.allowed.allows(client) {
-            return Err(Refusal::AddressNotAllowed(client));
-        }
-        Ok(())
-    }
-}
 
 /// Creates a token from random bytes. Returns `None` in the rare case that too few of them are
 /// usable.
@@ -102,27 +86,6 @@ mod tests {
     #[test]
     fn too_few_usable_bytes_make_no_token() {
         assert_eq!(make(&[255; RANDOM_BYTES]), None);
-    }
-
-    #[test]
-    fn a_token_is_good_until_it_expires_and_from_its_addresses() {
-        let terms = |expires_at_ms, allowed: &str| TokenTerms {
-            expires_at_ms,
-            allowed: allowed.parse().unwrap(),
-        };
-        let client: IpAddr = "203.0.113.9".parse().unwrap();
-        let elsewhere = Err(Refusal::AddressNotAllowed(client));
-        let table = [
-            (terms(None, ""), Ok(())),
-            (terms(Some(1_001), "203.0.113.0/24"), Ok(())),
-            (terms(Some(1_000), ""), Err(Refusal::TokenInvalid)),
-            (terms(Some(999), "10.0.0.0/8"), Err(Refusal::TokenInvalid)),
-            (terms(Some(1_001), "10.0.0.0/8"), elsewhere.clone()),
-            (terms(None, "203.0.113.8,2001:db8::/32"), elsewhere),
-        ];
-        for (terms, expected) in table {
-            assert_eq!(terms.check(client, 1_000), expected, "{terms:?}");
-        }
     }
 
     proptest! {

@@ -13,6 +13,7 @@ mod request;
 pub mod sender_ids;
 mod smpp_users;
 mod stages;
+pub mod tokens;
 mod upload_sends;
 
 pub use admission::Admission;
@@ -46,8 +47,7 @@ use crate::context::nodes::Nodes;
 use crate::context::plan::{Plan, SANDBOX};
 use crate::context::request_log::RequestLog;
 use crate::context::stops::StoppedMessages;
-use crate::context::system::System;
-use crate::context::{random, tls};
+use crate::context::{random, system::System, tls};
 use crate::dispatch;
 use crate::dispatch::report::ReportSink;
 use crate::error::StartError;

@@ -53,7 +53,7 @@ pub use engine::{
     PageFields, Purpose, Queue, Quoted, Reloaded, SendRequest, SmppBind, SmppEntrance,
     SubmitRefusal, UploadLook, UploadReview, UploadSend, UploadSends, UploadStep,
 };
-pub use engine::{changes as message_changes, inbound_routes, otp, sender_ids};
+pub use engine::{changes as message_changes, inbound_routes, otp, sender_ids, tokens};
 pub use error::{Error, StartError};
 pub use mail::{Mail, MailError, MailSettings, MailTls};
 pub use queries::{

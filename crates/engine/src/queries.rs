@@ -7,6 +7,7 @@ pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod inbound;
 pub(crate) mod messages;
+pub(crate) mod owned;
 pub(crate) mod recipients;
 pub(crate) mod scope;
 pub(crate) mod usage;

@@ -48,6 +48,8 @@ pub(super) const TABLES: [Table; 36] = [
             ("revoked_at_ms", Int),
             ("expires_at_ms", Int),
             ("allowed", Text),
+            ("scopes", Text),
+            ("per_minute", Int),
         ],
         chunk: CHUNK,
     },

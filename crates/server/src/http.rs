@@ -28,7 +28,8 @@ pub(crate) use respond::error::kind as refusal_kind;
 pub use serve::{ConnectionLimits, serve};
 
 use api::{
-    account, balance, exports, inbound, messages, otp, quote, reports, send, senders, usage, wallet,
+    account, balance, exports, inbound, messages, otp, quote, reports, send, senders, tokens,
+    usage, wallet,
 };
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -65,7 +66,17 @@ pub fn router(state: State, pages: Option<Console>, shows_metrics: bool) -> Rout
         )
         .route(
             "/api/v2/inbound/routes/{route_id}",
-            delete(inbound::remove_route).with_state(live),
+            delete(inbound::remove_route).with_state(Arc::clone(&live)),
+        )
+        .route(
+            "/api/v2/tokens",
+            get(tokens::list)
+                .post(tokens::make)
+                .with_state(Arc::clone(&live)),
+        )
+        .route(
+            "/api/v2/tokens/{token_id}",
+            delete(tokens::revoke).with_state(live),
         )
         .merge(interface("/api/sandbox/v2").with_state(sandbox))
         .route("/api/v1/sms/create", sending().with_state(legacy))

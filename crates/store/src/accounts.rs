@@ -7,6 +7,8 @@ pub(crate) mod refused_requests;
 pub(crate) mod revision;
 pub(crate) mod senders;
 pub(crate) mod smpp_users;
+pub(crate) mod token_changes;
+mod token_requests;
 pub(crate) mod tokens;
 
 use crate::accounts::revision::touch;

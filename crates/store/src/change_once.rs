@@ -4,7 +4,7 @@ use crate::buckets::Buckets;
 use crate::idempotency::{
     KeyedChange, NewAnswer, Outcome, Place, is_kept, keep, look_up, place_of_key,
 };
-use database::{Change, Result, Tx};
+use database::{Change, Db, Result, Tx};
 use domain::{AccountId, Environment, Refusal};
 
 /// A change of an account that may be refused, with its key if it has one.
@@ -18,6 +18,23 @@ pub(crate) struct ChangeOnce<C, T> {
 }
 
 impl<C, T> ChangeOnce<C, T> {
+    /// A change of what an account owns, which the live interface alone makes.
+    pub(crate) fn of_account(
+        db: &Db,
+        (account, now_ms): (AccountId, i64),
+        keyed: Option<KeyedChange<T>>,
+        change: C,
+    ) -> Self {
+        Self {
+            buckets: Buckets::of(db),
+            account,
+            environment: Environment::Live,
+            keyed,
+            change,
+            now_ms,
+        }
+    }
+
     fn place(&self, keyed: &KeyedChange<T>) -> Place {
         let key = &keyed.request.key;
         place_of_key(self.buckets, self.account, self.environment, key)

@@ -36,7 +36,8 @@ pub use accounts::refused_requests::{RefusedRequest, RefusedRequests};
 pub use accounts::revision::{Revision, Revisions};
 pub use accounts::senders::{RegisteredSender, Senders};
 pub use accounts::smpp_users::SmppUsers;
-pub use accounts::tokens::{TokenInfo, Tokens};
+pub use accounts::token_changes::TokenInfo;
+pub use accounts::tokens::Tokens;
 pub use batches::{
     Batch, BatchKind, Body, Claim, Claimed, Claims, Content, Ended, HeldBatches, MAX_RECIPIENTS,
     Progress, QueueState, Queues,

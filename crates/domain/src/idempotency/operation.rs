@@ -33,5 +33,9 @@ named_enum! {
         AddRoute = "inbound/routes",
         /// `/inbound/routes/{route_id}`.
         RemoveRoute = "inbound/routes/remove",
+        /// `/tokens`.
+        MakeToken = "tokens",
+        /// `/tokens/{token_id}`.
+        RevokeToken = "tokens/revoke",
     }
 }

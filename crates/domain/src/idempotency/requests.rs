@@ -18,6 +18,7 @@ use crate::personalised::Rows;
 use crate::schedule::SendTimes;
 use crate::sender;
 use crate::sender_request::SenderRequest;
+use crate::token::TokenRequest;
 
 /// Returns the fingerprint of a send. The order of recipients and invalid entries do not matter.
 pub fn of_send(
@@ -120,6 +121,18 @@ pub fn of_route(request: &RouteRequest) -> RequestFingerprint {
     writer.text("number", Some(&request.number));
     writer.text("keyword", Some(&request.keyword));
     writer.text("url", request.url.as_deref());
+    writer.finish()
+}
+
+/// Returns the fingerprint of a request for a token.
+pub fn of_token(request: &TokenRequest) -> RequestFingerprint {
+    let mut writer = FingerprintWriter::new(Operation::MakeToken);
+    let terms = &request.terms;
+    writer.text("name", Some(&request.name));
+    writer.text("scopes", Some(&terms.scopes.to_string()));
+    writer.integer("expires_at", terms.expires_at_ms);
+    writer.text("allow", Some(&terms.allowed.to_string()));
+    writer.integer("per_minute", terms.per_minute.map(i64::from));
     writer.finish()
 }
 

@@ -15,6 +15,16 @@ pub struct Rate {
 }
 
 impl Rate {
+    /// Returns the decision of two limits that both allow a request: the one that allows less.
+    #[must_use]
+    pub fn tighter(self, other: Self) -> Self {
+        if self.refused.is_none() && other.remaining < self.remaining {
+            other
+        } else {
+            self
+        }
+    }
+
     pub(super) fn allowed(limit: u32, remaining: u32) -> Self {
         Self {
             limit,

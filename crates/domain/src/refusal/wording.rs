@@ -1,5 +1,6 @@
 //! The words of values in the texts of refusals.
 
+use crate::token::scope::{Scope, Scopes};
 use std::fmt;
 
 /// The kinds that the sandbox limits.
@@ -26,4 +27,14 @@ pub(super) fn size(bytes: usize) -> String {
     let whole = units.iter().find(|(_, unit)| bytes.is_multiple_of(*unit));
     let (name, unit) = whole.unwrap_or(&("bytes", 1));
     format!("{} {name}", bytes / unit)
+}
+
+/// Formats scopes of which one is needed.
+pub(super) fn scopes(scopes: Scopes) -> String {
+    let names: Vec<String> = scopes
+        .iter()
+        .map(Scope::as_str)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    names.join(" or ")
 }

@@ -63,6 +63,8 @@ pub enum List {
     OperatorInbound = 22,
     /// SMPP users.
     SmppUsers = 23,
+    /// Tokens of an account, for the account.
+    OwnTokens = 30,
 }
 
 /// The start of the next page of a list, as an opaque text.

@@ -31,8 +31,22 @@ pub struct Caller {
     pub customer: Arc<Customer>,
     /// The id of the token of the request.
     pub token_id: String,
-    /// The expiry and the allowed addresses of the token.
+    /// The limits of the token.
     terms: TokenTerms,
+    /// The number of the token, if it has a rate limit of its own.
+    counted: Option<u64>,
+}
+
+impl Caller {
+    /// Returns the limits of the token.
+    pub(crate) fn terms(&self) -> &TokenTerms {
+        &self.terms
+    }
+
+    /// Returns the number and the limit of a token that has a rate limit of its own.
+    pub(crate) fn rate(&self) -> Option<(u64, u32)> {
+        self.counted.zip(self.terms.per_minute)
+    }
 }
 
 #[derive(Default)]
@@ -143,6 +157,7 @@ impl Callers {
             customer: Arc::new(customer),
             token_id: via.to_owned(),
             terms: TokenTerms::default(),
+            counted: None,
         }))
     }
 
@@ -167,6 +182,7 @@ impl Callers {
                 Arc::new(Caller {
                     customer: Arc::new(customer),
                     token_id,
+                    counted: terms.per_minute.map(|_| number_of(&hash)),
                     terms,
                 })
             }),
@@ -244,6 +260,13 @@ impl Callers {
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock()
     }
+}
+
+/// Returns the number of a token: the first octets of its hash.
+fn number_of(hash: &TokenHash) -> u64 {
+    hash.iter()
+        .take(8)
+        .fold(0, |number, &octet| number << 8 | u64::from(octet))
 }
 
 #[cfg(test)]

@@ -127,6 +127,7 @@ mod tests {
         account: AccountId(1),
         environment: Environment::Live,
         kind: RateKind::Send,
+        token: None,
     };
 
     /// Returns the limits of a lone process whose database is closed.

@@ -22,6 +22,7 @@ pub(crate) async fn count(
             account: draft.account,
             environment: Environment::Sandbox,
             kind,
+            token: None,
         };
         let rate = rates
             .count_many(key, limit, recipients(draft), clock)

@@ -7,6 +7,7 @@ use crate::error::{Error, within};
 use crate::queries::export::{RecipientsExport, WalletExport};
 use crate::queries::inbound;
 use crate::queries::messages::{self, Message};
+use crate::queries::owned;
 use crate::queries::recipients::{self, RecipientState, Timeline};
 use crate::queries::scope::{ListPage, Scope};
 use crate::queries::usage::{self, Usage, UsageOverview};
@@ -18,6 +19,7 @@ use domain::search::{
 };
 use domain::{AccountId, Environment, Purse, Refusal, Spending};
 use std::sync::Arc;
+use store::TokenInfo;
 
 /// The unparsed fields of a request for a page.
 #[derive(Clone, Copy, Debug, Default)]
@@ -117,7 +119,15 @@ impl CustomerQueries {
         if self.environment == Environment::Sandbox {
             return Ok(ListPage::empty());
         }
-        within(inbound::routes(&scope, self.account, page)).await
+        within(owned::routes(&scope, self.account, page)).await
+    }
+
+    /// Returns a page of the account's tokens, newest first.
+    pub async fn tokens(&self, page: PageFields<'_>) -> Result<ListPage<TokenInfo>, Error> {
+        let scope = self.scope();
+        let cursor_scope = scope.cursor_scope(None);
+        let page = Page::read(page.limit, page.cursor, List::OwnTokens, &cursor_scope)?;
+        within(owned::tokens(&scope, self.account, page)).await
     }
 
     /// Returns a page of the groups of a usage report.

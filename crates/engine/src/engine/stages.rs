@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::error::{Error, within};
 use crate::sessions::hashing::Hashing;
 use domain::rate::{Rate, RateKey, RateKind};
+use domain::token::Scopes;
 use domain::{AccountId, Environment, Refusal};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub struct Credentials<'a> {
     pub token: Option<&'a str>,
     /// The address of the client.
     pub client: IpAddr,
+    /// The scopes that permit the request. The token has one of them.
+    pub permitting: Scopes,
 }
 
 /// The purpose of a request. Each purpose has a rate limit of its own.
@@ -78,6 +81,12 @@ impl Stages {
         purpose: Purpose,
     ) -> Result<Admitted, NotAdmitted> {
         let caller = self.caller(credentials).await?;
+        let in_scope = caller.terms().check_scope(credentials.permitting);
+        in_scope.map_err(|refusal| NotAdmitted {
+            error: refusal.into(),
+            caller: Some(Arc::clone(&caller)),
+            rate: None,
+        })?;
         self.admit_caller(caller, environment, purpose).await
     }
 
@@ -146,7 +155,7 @@ impl Stages {
     /// Returns the account of a token. A refusal also names the account for the log, if the token
     /// belongs to one.
     async fn caller(&self, credentials: Credentials<'_>) -> Result<Arc<Caller>, NotAdmitted> {
-        let Credentials { token, client } = credentials;
+        let Credentials { token, client, .. } = credentials;
         let now_ms = self.context.clock.now_ms();
         let found = within(self.callers.caller(token, client, now_ms)).await;
         found.map_err(|error| NotAdmitted {
@@ -172,7 +181,23 @@ impl Stages {
             account: caller.customer.account.id,
             environment,
             kind,
+            token: None,
         };
-        within(self.rates.count(key, limit, &self.context.clock)).await
+        let clock = &self.context.clock;
+        let Some((token, per_minute)) = caller.rate() else {
+            return within(self.rates.count(key, limit, clock)).await;
+        };
+        let of_token = RateKey {
+            environment: Environment::Live,
+            kind: RateKind::Token,
+            token: Some(token),
+            ..key
+        };
+        let rate = within(self.rates.count(of_token, per_minute, clock)).await?;
+        if rate.refused.is_some() {
+            return Ok(rate);
+        }
+        let of_account = within(self.rates.count(key, limit, clock)).await?;
+        Ok(of_account.tighter(rate))
     }
 }

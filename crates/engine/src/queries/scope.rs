@@ -1,6 +1,6 @@
 //! The scope of a query, and the pages of its results.
 
-use domain::search::{List, Position};
+use domain::search::{List, Page, Position};
 use domain::{AccountId, Environment, MessageId, NumberPlan, Rulebook};
 use store::Store;
 
@@ -55,6 +55,22 @@ impl Scope<'_> {
             place: 0,
         };
         position.encode(list, &self.cursor_scope(None))
+    }
+
+    /// Returns the page of items, of which one more was read than the page has.
+    pub(super) fn cut<T>(
+        &self,
+        list: List,
+        page: Page,
+        mut items: Vec<T>,
+        position: impl Fn(&T) -> Position,
+    ) -> ListPage<T> {
+        let limit = page.limit as usize;
+        let has_more = items.len() > limit;
+        items.truncate(limit);
+        let end = items.last().filter(|_| has_more);
+        let next_cursor = end.map(|end| position(end).encode(list, &self.cursor_scope(None)));
+        ListPage { items, next_cursor }
     }
 
     /// Returns the cursor of the page after a recipient of a message.

@@ -7,7 +7,7 @@ use super::rules::{PRICE, TIMEOUT_MS};
 use super::state::{Outside, State};
 use domain::idempotency::{IdempotencyKey, Operation};
 use domain::time::lagos_time;
-use domain::token::{self, TokenTerms};
+use domain::token::{self, Scopes, TokenTerms};
 use domain::{
     Account, AccountId, AccountStatus, Component, Environment, Gateway, MessageId, Money, Refusal,
     SendFields, SenderId, SenderStatus, Verification,
@@ -293,6 +293,7 @@ pub(crate) async fn admit(
     let credentials = Credentials {
         token: Some(&token),
         client: CLIENT,
+        permitting: Scopes::ALL,
     };
     engine.admit(credentials, send.environment, purpose).await
 }

@@ -245,6 +245,8 @@ fn terms(index: usize) -> TokenTerms {
     TokenTerms {
         expires_at_ms: (index == 0).then_some(NOW + DAY),
         allowed: ["203.0.113.0/24", ""][index % 2].parse().unwrap(),
+        scopes: ["send", ""][index % 2].parse().unwrap(),
+        per_minute: (index == 0).then_some(600),
     }
 }
 

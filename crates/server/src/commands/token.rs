@@ -6,10 +6,10 @@ use super::context::Context;
 use super::list::{PageArgs, Row};
 use crate::config::duration;
 use crate::format::{lagos_time, parse_lagos_time};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, value_parser};
 use domain::AccountId;
 use domain::client_address::{AddressRange, AllowList};
-use domain::token::TokenTerms;
+use domain::token::{MAX_PER_MINUTE, NotScopes, Scope, Scopes, TokenTerms};
 use engine::operators::TokenInfo;
 use serde::Serialize;
 use serde_json::json;
@@ -23,7 +23,8 @@ pub(super) enum Token {
     /// Create a token and print it; it is shown only once
     #[command(
         after_help = "Examples: ogene token create --account 1882399170363392 --name \"web shop\"\n          \
-        ogene token create --account 1882399170363392 --name contractor --expires 90d --allow 203.0.113.0/24"
+        ogene token create --account 1882399170363392 --name contractor --expires 90d --allow 203.0.113.0/24\n          \
+        ogene token create --account 1882399170363392 --name reports --scope read --per-minute 60"
     )]
     Create {
         /// The account's `user_id`
@@ -55,7 +56,7 @@ pub(super) enum Token {
     },
 }
 
-/// The end of a token's validity, and the addresses it may be used from.
+/// The limits of a token.
 #[derive(Args)]
 pub(super) struct TermsArgs {
     /// Lifetime of the token, such as 12h or 90d [default: without end]
@@ -67,6 +68,12 @@ pub(super) struct TermsArgs {
     /// Address or range from which the token may be used; may be repeated [default: all addresses]
     #[arg(long, value_name = "ADDRESS")]
     allow: Vec<AddressRange>,
+    /// Scope of the token: send, read, wallet or manage; may be repeated [default: all scopes]
+    #[arg(long, value_name = "SCOPE", value_parser = scope)]
+    scope: Vec<Scope>,
+    /// Maximum number of requests in any 60 seconds [default: the limits of the account alone]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=i64::from(MAX_PER_MINUTE)))]
+    per_minute: Option<u32>,
 }
 
 impl TermsArgs {
@@ -78,8 +85,18 @@ impl TermsArgs {
         TokenTerms {
             expires_at_ms: after.or(self.expires_at),
             allowed: AllowList(self.allow),
+            scopes: if self.scope.is_empty() {
+                Scopes::ALL
+            } else {
+                Scopes::of(&self.scope)
+            },
+            per_minute: self.per_minute,
         }
     }
+}
+
+fn scope(text: &str) -> Result<Scope, NotScopes> {
+    Scope::from_name(text).ok_or(NotScopes)
 }
 
 fn expiry_after(text: &str) -> Result<Duration, String> {
@@ -130,6 +147,9 @@ struct TokenJson<'a> {
     expires_at: Option<String>,
     /// Addresses the token may be used from. An empty list allows all.
     allowed: Vec<String>,
+    scopes: Vec<&'static str>,
+    /// Requests in any 60 seconds. Without a number, the limits of the account alone count.
+    per_minute: Option<u32>,
     revoked_at: Option<String>,
 }
 
@@ -149,6 +169,8 @@ impl<'a> TokenJson<'a> {
                 .iter()
                 .map(ToString::to_string)
                 .collect(),
+            scopes: info.terms.scopes.iter().map(Scope::as_str).collect(),
+            per_minute: info.terms.per_minute,
             revoked_at: info.revoked_at_ms.map(lagos_time),
         }
     }
@@ -157,6 +179,11 @@ impl<'a> TokenJson<'a> {
         self.expires_at
             .clone()
             .unwrap_or_else(|| "never".to_owned())
+    }
+
+    fn rate(&self) -> String {
+        let limit = self.per_minute.map(|limit| format!("{limit} a minute"));
+        limit.unwrap_or_else(|| "as the account".to_owned())
     }
 
     fn origins(&self) -> String {
@@ -177,6 +204,8 @@ fn created(info: &TokenInfo, token: &str) -> Result<Answer, Failure> {
         ("name", info.name.clone()),
         ("expires", json.expiry()),
         ("allowed", json.origins()),
+        ("scopes", json.scopes.join(",")),
+        ("rate", json.rate()),
     ]);
     Answer::new(
         format!("{lines}\nKeep the token now: it is not shown again."),
@@ -184,11 +213,11 @@ fn created(info: &TokenInfo, token: &str) -> Result<Answer, Failure> {
     )
 }
 
-const COLUMNS: [&str; 7] = [
-    "TOKEN_ID", "USER_ID", "CREATED", "EXPIRES", "REVOKED", "ALLOWED", "NAME",
+const COLUMNS: [&str; 8] = [
+    "TOKEN_ID", "USER_ID", "CREATED", "EXPIRES", "REVOKED", "ALLOWED", "SCOPES", "NAME",
 ];
 
-fn listed(info: &TokenInfo) -> Result<Row<7>, Failure> {
+fn listed(info: &TokenInfo) -> Result<Row<8>, Failure> {
     let token = TokenJson::new(info, None);
     let cells = [
         token.token_id.to_owned(),
@@ -197,6 +226,7 @@ fn listed(info: &TokenInfo) -> Result<Row<7>, Failure> {
         token.expiry(),
         token.revoked_at.clone().unwrap_or_else(|| "-".to_owned()),
         token.origins(),
+        token.scopes.join(","),
         token.name.to_owned(),
     ];
     Row::new(&token, cells)

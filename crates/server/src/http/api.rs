@@ -11,5 +11,6 @@ pub(super) mod quote;
 pub(super) mod reports;
 pub(super) mod send;
 pub(super) mod senders;
+pub(super) mod tokens;
 pub(super) mod usage;
 pub(super) mod wallet;

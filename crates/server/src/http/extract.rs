@@ -9,4 +9,5 @@ pub(super) mod form;
 mod json;
 pub(super) mod list;
 mod object_body;
+pub(super) mod scope;
 mod token;

@@ -129,6 +129,8 @@ fn status_of(refusal: &Refusal) -> CommandStatus {
         | Refusal::TokenInvalid
         | Refusal::TokensGuessed { .. }
         | Refusal::AddressNotAllowed(_)
+        | Refusal::OutOfScope(_)
+        | Refusal::Object(_)
         | Refusal::AccountDisabled
         | Refusal::AccountDormant
         | Refusal::AccountPending
@@ -146,7 +148,6 @@ fn status_of(refusal: &Refusal) -> CommandStatus {
         | Refusal::RecipientTooOften { .. }
         | Refusal::BlockPaused { .. }
         | Refusal::SandboxTooMany { .. }
-        | Refusal::SendersPending { .. }
         | Refusal::UnknownPath
         | Refusal::MethodNotAllowed
         | Refusal::ChangeUnderWay { .. }
@@ -156,12 +157,7 @@ fn status_of(refusal: &Refusal) -> CommandStatus {
         | Refusal::Rows(_)
         | Refusal::OtpTooOften { .. }
         | Refusal::OtpResendTooSoon { .. }
-        | Refusal::OtpResendsUsed { .. }
-        | Refusal::UnknownRoute
-        | Refusal::UnknownNumber
-        | Refusal::KeywordTaken
-        | Refusal::RouteGiven
-        | Refusal::RoutesUsed { .. } => CommandStatus::RSUBMITFAIL,
+        | Refusal::OtpResendsUsed { .. } => CommandStatus::RSUBMITFAIL,
     }
 }
 

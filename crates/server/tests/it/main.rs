@@ -84,6 +84,8 @@ mod texts;
 #[cfg(test)]
 mod tls;
 #[cfg(test)]
+mod token_requests;
+#[cfg(test)]
 mod tokens;
 #[cfg(test)]
 mod window;

@@ -25,10 +25,12 @@ enum Policy {
     Otp,
     /// The path removes the route of inbound messages that it names.
     Route,
+    /// The path revokes the token that it names.
+    Token,
 }
 
 /// Every path of the service. A new path needs a policy here.
-const POLICIES: [(&str, Policy); 79] = [
+const POLICIES: [(&str, Policy); 81] = [
     ("/", Policy::Public),
     ("/docs", Policy::Public),
     ("/docs/docs.css", Policy::Public),
@@ -65,6 +67,8 @@ const POLICIES: [(&str, Policy); 79] = [
     ("/api/v2/inbound", Policy::Own),
     ("/api/v2/inbound/routes", Policy::Own),
     ("/api/v2/inbound/routes/{route_id}", Policy::Route),
+    ("/api/v2/tokens", Policy::Own),
+    ("/api/v2/tokens/{token_id}", Policy::Token),
     ("/api/v2/exports/recipients.csv", Policy::Own),
     ("/api/v2/exports/wallet.csv", Policy::Own),
     ("/api/v2/usage", Policy::Own),
@@ -465,6 +469,24 @@ async fn what_is_public_is_the_same_for_everybody() {
         let id = tenant.customer.id.to_string();
         for own in [&*id, tenant.sender, &tenant.live, &tenant.customer.token_id] {
             assert!(!metrics.text().contains(own), "{own}");
+        }
+    }
+    two.ogene.end().await;
+}
+
+#[tokio::test]
+async fn another_accounts_token_is_answered_as_an_unknown_one() {
+    let two = Two::start().await;
+    for (me, other) in two.pairs() {
+        for path in of_policy(Policy::Token) {
+            let revoke = async |id: &str| {
+                let path = path.replace("{token_id}", id);
+                let revoke = Request::new("DELETE", &path).bearer(&me.customer.token);
+                told(&two.ogene.ask(&revoke).await)
+            };
+            let unknown = revoke("tok_0000000000000000").await;
+            assert_eq!(unknown.0, 404, "{path}");
+            assert_eq!(revoke(&other.customer.token_id).await, unknown, "{path}");
         }
     }
     two.ogene.end().await;

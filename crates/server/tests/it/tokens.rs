@@ -292,6 +292,7 @@ async fn token_on(ogene: &Ogene, expires_at_ms: Option<i64>, allowed: &str) -> S
     let terms = TokenTerms {
         expires_at_ms,
         allowed: allowed.parse().expect("ranges"),
+        ..TokenTerms::default()
     };
     let made = operations(&store)
         .tokens()

@@ -17,7 +17,8 @@ create table accounts (
 );
 
 -- The secrets that identify an account to the API, as hashes. `allowed` lists address ranges with commas between
--- them; an empty list allows every address. A token without `expires_at_ms` does not expire.
+-- them; an empty list allows every address. `scopes` lists the scopes with commas. A token without `expires_at_ms` does
+-- not expire, and one without `per_minute` has the limits of its account alone.
 create table tokens (
     token_id text not null primary key,
     account_id bigint not null references accounts (account_id),
@@ -26,7 +27,9 @@ create table tokens (
     created_at_ms bigint not null,
     revoked_at_ms bigint,
     expires_at_ms bigint,
-    allowed text not null default ''
+    allowed text not null default '',
+    scopes text not null,
+    per_minute bigint
 );
 create index tokens_by_account on tokens (account_id, created_at_ms, token_id);
 

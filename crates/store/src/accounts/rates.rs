@@ -70,7 +70,12 @@ type Row = (i64, bool, String);
 
 fn row(key: &RateKey) -> Row {
     let sandbox = key.environment == Environment::Sandbox;
-    (key.account.0, sandbox, key.kind.as_str().to_owned())
+    let kind = key.kind.as_str();
+    let kind = match key.token {
+        None => kind.to_owned(),
+        Some(token) => format!("{kind}:{token:016x}"),
+    };
+    (key.account.0, sandbox, kind)
 }
 
 /// Reads windows, and locks them until the commit.

@@ -1,180 +1,14 @@
 //! API tokens. The database stores only their hashes.
 
-use crate::accounts::revision::touch;
-use crate::lists::{AccountRowKey, ListRow, page_of};
-use crate::operators::audit::{self, By, Entry};
-use crate::rows::named;
-use database::{Change, Db, Result, Tx, query};
+use super::token_changes::{AddToken, RevokeToken, TokenInfo, TokenRow, terms};
+use super::token_requests::{GiveUpToken, RequestToken};
+use crate::change_once::ChangeOnce;
+use crate::idempotency::{KeyedChange, Outcome};
+use crate::lists::{AccountRowKey, page_of};
+use crate::operators::audit::By;
+use database::{Db, Result, query};
 use domain::AccountId;
-use domain::redact;
 use domain::token::{TokenHash, TokenTerms};
-use serde_json::{Value, json};
-
-/// A token, without the secret that would let a reader use it.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct TokenInfo {
-    /// The id, for listing and revoking.
-    pub id: String,
-    /// The account.
-    pub account: AccountId,
-    /// The purpose, in the customer's words.
-    pub name: String,
-    /// The end of its validity, and the allowed addresses.
-    pub terms: TokenTerms,
-    /// Time of creation, Unix milliseconds.
-    pub created_at_ms: i64,
-    /// Time of revocation.
-    pub revoked_at_ms: Option<i64>,
-}
-
-impl ListRow for TokenInfo {
-    type Key = AccountRowKey;
-
-    fn key(&self) -> AccountRowKey {
-        (self.account.0, self.created_at_ms, self.id.clone())
-    }
-}
-
-struct TokenRow {
-    token_id: String,
-    account_id: i64,
-    name: String,
-    created_at_ms: i64,
-    revoked_at_ms: Option<i64>,
-    expires_at_ms: Option<i64>,
-    allowed: String,
-}
-
-database::from_row!(TokenRow {
-    token_id,
-    account_id,
-    name,
-    created_at_ms,
-    revoked_at_ms,
-    expires_at_ms,
-    allowed
-});
-
-impl TokenRow {
-    fn token(self) -> Result<TokenInfo> {
-        Ok(TokenInfo {
-            id: self.token_id,
-            account: AccountId(self.account_id),
-            name: self.name,
-            terms: terms(self.expires_at_ms, &self.allowed)?,
-            created_at_ms: self.created_at_ms,
-            revoked_at_ms: self.revoked_at_ms,
-        })
-    }
-}
-
-fn terms(expires_at_ms: Option<i64>, allowed: &str) -> Result<TokenTerms> {
-    Ok(TokenTerms {
-        expires_at_ms,
-        allowed: named(|text| text.parse().ok(), allowed)?,
-    })
-}
-
-struct AddToken {
-    token: TokenInfo,
-    hash: TokenHash,
-    by: By,
-}
-
-impl Change for AddToken {
-    type Output = ();
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        tx.execute(
-            query(
-                "insert into tokens
-             (token_id, account_id, name, hash, created_at_ms, expires_at_ms, allowed)
-             values ($1, $2, $3, $4, $5, $6, $7)",
-            )
-            .bind(&self.token.id)
-            .bind(self.token.account.0)
-            .bind(&self.token.name)
-            .bind(&self.hash[..])
-            .bind(self.token.created_at_ms)
-            .bind(self.token.terms.expires_at_ms)
-            .bind(self.token.terms.allowed.to_string()),
-        )
-        .await?;
-        touch(tx).await?;
-        let entry = Entry {
-            by: &self.by,
-            verb: "token.create",
-            account: Some(self.token.account),
-            object: &self.token.id,
-            before: Value::Null,
-            after: audited(&self.token),
-        };
-        audit::enter(tx, entry).await
-    }
-
-    async fn is_committed(&self, tx: &mut Tx, (): &()) -> Result<bool> {
-        let found: Option<i64> = tx
-            .fetch_optional(
-                query("select account_id from tokens where token_id = $1").bind(&self.token.id),
-            )
-            .await?;
-        Ok(found.is_some())
-    }
-}
-
-/// Returns a token as the audit records it.
-fn audited(token: &TokenInfo) -> Value {
-    json!({
-        "name": redact(&token.name),
-        "expires_at_ms": token.terms.expires_at_ms,
-        "allowed": token.terms.allowed.to_string(),
-    })
-}
-
-const REVOKE: &str = "token.revoke";
-
-struct RevokeToken {
-    id: String,
-    by: By,
-}
-
-impl Change for RevokeToken {
-    type Output = bool;
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let revoked: Option<TokenRow> = tx
-            .fetch_optional(
-                query(
-                    "update tokens set revoked_at_ms = $2 where token_id = $1
-             and revoked_at_ms is null
-             returning token_id, account_id, name, created_at_ms, revoked_at_ms,
-                 expires_at_ms, allowed",
-                )
-                .bind(&self.id)
-                .bind(self.by.at_ms),
-            )
-            .await?;
-        let Some(revoked) = revoked else {
-            return Ok(false);
-        };
-        let revoked = revoked.token()?;
-        touch(tx).await?;
-        let entry = Entry {
-            by: &self.by,
-            verb: REVOKE,
-            account: Some(revoked.account),
-            object: &self.id,
-            before: audited(&revoked),
-            after: Value::Null,
-        };
-        audit::enter(tx, entry).await?;
-        Ok(true)
-    }
-
-    async fn is_committed(&self, tx: &mut Tx, revoked: &bool) -> Result<bool> {
-        Ok(!revoked || audit::is_kept(tx, &self.by, REVOKE, &self.id).await?)
-    }
-}
 
 /// The tokens of accounts.
 #[derive(Clone, Copy)]
@@ -186,6 +20,34 @@ impl Tokens<'_> {
     /// Adds a token by its hash.
     pub async fn add(self, token: TokenInfo, hash: TokenHash, by: By) -> Result<()> {
         self.db.change(AddToken { token, hash, by }).await
+    }
+
+    /// Adds a token at the request of its account.
+    pub async fn request(
+        self,
+        token: TokenInfo,
+        hash: TokenHash,
+        keyed: Option<KeyedChange<TokenInfo>>,
+        by: By,
+    ) -> Result<Outcome<TokenInfo>> {
+        let (account, now_ms) = (token.account, by.at_ms);
+        let change = RequestToken(AddToken { token, hash, by });
+        let once = ChangeOnce::of_account(self.db, (account, now_ms), keyed, change);
+        self.db.change(once).await
+    }
+
+    /// Revokes a token at the request of its account. Returns its id.
+    pub async fn give_up(
+        self,
+        account: AccountId,
+        id: &str,
+        keyed: Option<KeyedChange<String>>,
+        by: By,
+    ) -> Result<Outcome<String>> {
+        let now_ms = by.at_ms;
+        let change = GiveUpToken::new(account, id, by);
+        let once = ChangeOnce::of_account(self.db, (account, now_ms), keyed, change);
+        self.db.change(once).await
     }
 
     /// Revokes a token. It returns `false` if no valid token has this id.
@@ -208,20 +70,25 @@ impl Tokens<'_> {
         self,
         hash: &TokenHash,
     ) -> Result<Option<(AccountId, String, TokenTerms)>> {
-        let found: Option<(i64, String, Option<i64>, String)> = self
+        type Found = (i64, String, Option<i64>, String, String, Option<i64>);
+        let found: Option<Found> = self
             .db
             .fetch_optional(
                 query(
-                    "select account_id, token_id, expires_at_ms, allowed from tokens
+                    "select account_id, token_id, expires_at_ms, allowed, scopes, per_minute
+                 from tokens
                  where hash = $1 and revoked_at_ms is null",
                 )
                 .bind(&hash[..]),
             )
             .await?;
         found
-            .map(|(account, id, expires_at_ms, allowed)| {
-                Ok((AccountId(account), id, terms(expires_at_ms, &allowed)?))
-            })
+            .map(
+                |(account, id, expires_at_ms, allowed, scopes, per_minute)| {
+                    let terms = terms(expires_at_ms, &allowed, &scopes, per_minute)?;
+                    Ok((AccountId(account), id, terms))
+                },
+            )
             .transpose()
     }
 
@@ -239,7 +106,7 @@ impl Tokens<'_> {
             .fetch_all(
                 query(
                     "select token_id, account_id, name, created_at_ms, revoked_at_ms,
-                 expires_at_ms, allowed
+                 expires_at_ms, allowed, scopes, per_minute
                  from tokens
                  where account_id >= $1 and (account_id, created_at_ms, token_id) < ($2, $3, $4)
                  order by account_id desc, created_at_ms desc, token_id desc limit $5",

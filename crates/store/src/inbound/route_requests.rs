@@ -4,7 +4,7 @@ use super::route_changes::{AddRoute, AddedRoute, RemoveRoute, RemovedRoute, Rout
 use crate::operators::audit::By;
 use database::{Change, Result, Tx};
 use domain::inbound::{InboundRoute, MAX_ROUTES};
-use domain::{AccountId, Refusal};
+use domain::{AccountId, ObjectRefusal, Refusal};
 
 pub(super) struct RequestRoute(AddRoute);
 
@@ -21,9 +21,11 @@ impl Change for RequestRoute {
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
         Ok(match self.0.apply(tx).await? {
             AddedRoute::Added(route) => Ok(route),
-            AddedRoute::Taken => Err(Refusal::KeywordTaken),
-            AddedRoute::NotGiven => Err(Refusal::UnknownNumber),
-            AddedRoute::TooMany => Err(Refusal::RoutesUsed { limit: MAX_ROUTES }),
+            AddedRoute::Taken => Err(Refusal::Object(ObjectRefusal::KeywordTaken)),
+            AddedRoute::NotGiven => Err(Refusal::Object(ObjectRefusal::UnknownNumber)),
+            AddedRoute::TooMany => Err(Refusal::Object(ObjectRefusal::RoutesUsed {
+                limit: MAX_ROUTES,
+            })),
         })
     }
 
@@ -57,8 +59,8 @@ impl Change for GiveUpRoute {
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
         Ok(match self.0.apply(tx).await? {
             RemovedRoute::Removed => Ok(self.0.id.clone()),
-            RemovedRoute::Unknown => Err(Refusal::UnknownRoute),
-            RemovedRoute::Given => Err(Refusal::RouteGiven),
+            RemovedRoute::Unknown => Err(Refusal::Object(ObjectRefusal::UnknownRoute)),
+            RemovedRoute::Given => Err(Refusal::Object(ObjectRefusal::RouteGiven)),
         })
     }
 

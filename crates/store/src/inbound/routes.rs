@@ -2,14 +2,13 @@
 
 use super::route_changes::{AddRoute, AddedRoute, RemoveRoute, RemovedRoute, RouteOwner, RouteRow};
 use super::route_requests::{GiveUpRoute, RequestRoute};
-use crate::buckets::Buckets;
 use crate::change_once::ChangeOnce;
 use crate::idempotency::{KeyedChange, Outcome};
 use crate::lists::{AccountRowKey, ListRow, page_of};
 use crate::operators::audit::By;
 use database::{Db, Result, query};
+use domain::AccountId;
 use domain::inbound::InboundRoute;
-use domain::{AccountId, Environment};
 
 impl ListRow for InboundRoute {
     type Key = AccountRowKey;
@@ -46,9 +45,8 @@ impl InboundRoutes<'_> {
     ) -> Result<Outcome<InboundRoute>> {
         let (account, now_ms) = (route.account, by.at_ms);
         let change = RequestRoute::new(route, by);
-        self.db
-            .change(self.once((account, now_ms), keyed, change))
-            .await
+        let once = ChangeOnce::of_account(self.db, (account, now_ms), keyed, change);
+        self.db.change(once).await
     }
 
     /// Removes a route at the request of its account. Returns its id.
@@ -61,25 +59,8 @@ impl InboundRoutes<'_> {
     ) -> Result<Outcome<String>> {
         let now_ms = by.at_ms;
         let change = GiveUpRoute::new(account, id, by);
-        self.db
-            .change(self.once((account, now_ms), keyed, change))
-            .await
-    }
-
-    fn once<C, T>(
-        self,
-        (account, now_ms): (AccountId, i64),
-        keyed: Option<KeyedChange<T>>,
-        change: C,
-    ) -> ChangeOnce<C, T> {
-        ChangeOnce {
-            buckets: Buckets::of(self.db),
-            account,
-            environment: Environment::Live,
-            keyed,
-            change,
-            now_ms,
-        }
+        let once = ChangeOnce::of_account(self.db, (account, now_ms), keyed, change);
+        self.db.change(once).await
     }
 
     /// Returns the routes of a number.

@@ -226,6 +226,8 @@ async fn a_token_keeps_its_terms(kit: &Kit) {
     let terms = TokenTerms {
         expires_at_ms: Some(NOW + 1),
         allowed: "203.0.113.0/24,2001:db8::/32".parse().unwrap(),
+        scopes: "read,manage".parse().unwrap(),
+        per_minute: Some(600),
     };
     let token = TokenInfo {
         terms: terms.clone(),

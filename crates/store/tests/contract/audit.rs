@@ -61,6 +61,8 @@ fn token(account: AccountId) -> TokenInfo {
         terms: TokenTerms {
             expires_at_ms: Some(NOW + 1),
             allowed: "203.0.113.0/24".parse().unwrap(),
+            scopes: "send,read".parse().unwrap(),
+            per_minute: Some(60),
         },
         created_at_ms: NOW,
         revoked_at_ms: None,
@@ -133,8 +135,8 @@ async fn an_entry_tells_how_it_was_and_how_it_is(kit: &Kit) {
     1 cli:ada account.create : null -> {"name":"Example","status":"active","verification":"unverified"}
     2 cli:ada account.set-status : {"queued":"send","status":"active"} -> {"queued":"hold","status":"restricted"}
     3 cli:ada account.set-verification : {"verification":"unverified"} -> {"verification":"verified"}
-    4 cli:ada token.create tok_1: null -> {"allowed":"203.0.113.0/24","expires_at_ms":1795000000001,"name":"of 0803123****"}
-    5 cli:ada token.revoke tok_1: {"allowed":"203.0.113.0/24","expires_at_ms":1795000000001,"name":"of 0803123****"} -> null
+    4 cli:ada token.create tok_1: null -> {"allowed":"203.0.113.0/24","expires_at_ms":1795000000001,"name":"of 0803123****","per_minute":60,"scopes":"send,read"}
+    5 cli:ada token.revoke tok_1: {"allowed":"203.0.113.0/24","expires_at_ms":1795000000001,"name":"of 0803123****","per_minute":60,"scopes":"send,read"} -> null
     6 cli:ada sender-id.register Acme: null -> {"international":false,"status":"pending"}
     7 cli:ada sender-id.approve Acme: {"status":"pending"} -> {"reason":null,"status":"approved"}
     8 cli:ada sender-id.reject Acme: {"status":"approved"} -> {"reason":"Call 0803123****","status":"rejected"}

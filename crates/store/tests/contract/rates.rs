@@ -28,6 +28,7 @@ fn key() -> RateKey {
         account: AccountId(fresh()),
         environment: Environment::Live,
         kind: RateKind::Send,
+        token: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Requests of customers for sender IDs, and their idempotency keys.
 
 use domain::sender_request::{MAX_PENDING_SENDERS, SenderRequest};
-use domain::{AccountId, Environment, Refusal, SenderId, SenderStatus};
+use domain::{AccountId, Environment, ObjectRefusal, Refusal, SenderId, SenderStatus};
 use std::sync::Arc;
 use store::{KeyedChange, KeyedRequest, Outcome, StoredAnswer};
 use storekit::{DAY_MS, Kit, NOW, by, key, twins};
@@ -134,7 +134,7 @@ async fn at_most_20_requests_are_pending(kit: &Kit) {
     let refused = request(kit, (id, LIVE), of("Acme", "News"), None).await;
     assert_eq!(
         refused,
-        Outcome::Refused(Refusal::SendersPending { limit: 20 })
+        Outcome::Refused(Refusal::Object(ObjectRefusal::SendersPending { limit: 20 }))
     );
 }
 
@@ -161,7 +161,7 @@ async fn a_refused_request_leaves_its_key_free(kit: &Kit) {
     };
     assert_eq!(
         ask().await,
-        Outcome::Refused(Refusal::SendersPending { limit: 20 })
+        Outcome::Refused(Refusal::Object(ObjectRefusal::SendersPending { limit: 20 }))
     );
     let senders = kit.store.senders();
     let approve = senders.set_status(id, "Shop 0", SenderStatus::Approved, None, by(NOW));

@@ -16,6 +16,7 @@ const KEY: RateKey = RateKey {
     account: AccountId(1),
     environment: Environment::Live,
     kind: RateKind::Send,
+    token: None,
 };
 
 async fn embedded() -> (TempDir, Store) {

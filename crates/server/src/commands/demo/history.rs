@@ -10,6 +10,7 @@ use super::simulator::{self, PENDING, RECEIPT_DELAY, REFUSED};
 use crate::logs;
 use domain::otp::OtpFields;
 use domain::time::lagos_time;
+use domain::token::Scopes;
 use domain::{AccountId, Component, Environment, MessageId, Money, SendFields};
 use engine::operators::Operations;
 use engine::{
@@ -216,6 +217,7 @@ impl History<'_> {
         let credentials = Credentials {
             token: Some(self.token),
             client: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            permitting: Scopes::ALL,
         };
         let admitted = engine.admit(credentials, Environment::Live, Purpose::Send);
         Ok(admitted.await.map_err(|refused| refused.error)?)

@@ -12,6 +12,7 @@ mod portable;
 mod queries;
 mod request;
 mod sender_ids;
+mod tokens;
 
 use super::installation::Installation;
 use crate::http::respond::error::{OURS, examples, kind};
@@ -87,6 +88,8 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
         .schemas_from_iter(otp::requests(installation))
         .schemas_from_iter(inbound::schemas())
         .schemas_from_iter([inbound::request_schema(installation)])
+        .schemas_from_iter(tokens::schemas())
+        .schemas_from_iter([tokens::request_schema(installation)])
         .schemas_from_iter(sender_ids::schemas())
         .schemas_from_iter([sender_ids::request_schema(installation)])
         .security_scheme(
@@ -155,6 +158,9 @@ fn errors() -> Value {
 mod tests {
     use super::*;
     use crate::http::extract::fields::Name;
+    use crate::http::extract::scope;
+    use axum::http::Method;
+    use domain::token::Scopes;
 
     fn whole() -> Value {
         let config = crate::config::Config::read("", "test", []).unwrap();
@@ -198,12 +204,14 @@ mod tests {
                 format!("{path} {}", methods.join(" "))
             })
             .collect();
-        // The sandbox has the same operations, except the changes of routes.
+        // The sandbox has the same operations, except tokens and the changes of routes.
         let (sandbox, live): (Vec<String>, Vec<String>) = list
             .into_iter()
             .partition(|line| line.contains("/sandbox/"));
         let of_live = live.iter().filter(|line| line.starts_with("/api/v2"));
-        let of_both = of_live.filter(|line| !line.ends_with("{route_id} delete"));
+        let of_both = of_live.filter(|line| {
+            !line.ends_with("{route_id} delete") && !line.starts_with("/api/v2/tokens")
+        });
         let same = of_both.map(|line| {
             let of_reads = line.replace("/routes get post", "/routes get");
             of_reads.replace("/api/v2", "/api/sandbox/v2")
@@ -243,9 +251,19 @@ mod tests {
         /api/v2/sms/personalised post
         /api/v2/sms/personalised/quote post
         /api/v2/sms/quote post
+        /api/v2/tokens get post
+        /api/v2/tokens/{token_id} delete
         /api/v2/usage get
         /api/v2/wallet/entries get
         "#);
+    }
+
+    #[test]
+    fn every_operation_has_scopes_that_permit_it() {
+        for path in whole()["paths"].as_object().unwrap().keys() {
+            let permitting = scope::permitting(&Method::POST, path);
+            assert_ne!(permitting, Scopes::ALL, "{path}");
+        }
     }
 
     /// Returns every schema of the document with its place.

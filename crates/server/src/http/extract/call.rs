@@ -12,7 +12,7 @@ use super::body::{Expected, memory::BodyPermit};
 use super::drain::drain;
 use super::fields::Fields;
 use super::list::ListFields;
-use super::{body, client, form, token};
+use super::{body, client, form, scope, token};
 use crate::http::context::Api;
 use crate::http::respond::codes::{Coded, Codes};
 use crate::http::respond::envelope::Envelope;
@@ -272,6 +272,7 @@ impl Entry {
         let credentials = Credentials {
             token: token.as_deref(),
             client: client::address(&self.parts, &api.settings.load().trusted_proxies),
+            permitting: scope::permitting(&self.parts.method, self.parts.uri.path()),
         };
         let admitted = api.engine.admit(credentials, api.environment, purpose);
         match admitted.await {

@@ -271,9 +271,9 @@ struct LegacyErrorData {
 mod tests {
     use super::*;
 
-    #[test]
-    fn each_example_has_the_code_status_and_label_of_its_row() {
-        let rows: Vec<String> = examples()
+    /// Returns the code, status and label of each row.
+    fn rows() -> Vec<String> {
+        examples()
             .iter()
             .map(|refusal| {
                 let ErrorCode {
@@ -283,12 +283,18 @@ mod tests {
                 } = kind(refusal);
                 format!("{code} {} {description}", status.as_u16())
             })
-            .collect();
-        insta::assert_snapshot!(rows.join("\n"), @r#"
+            .collect()
+    }
+
+    #[test]
+    fn each_example_has_the_code_status_and_label_of_its_row() {
+        insta::assert_snapshot!(rows().join("\n"), @r#"
         API-1001 401 Missing API token
         API-1001 401 Missing API token
         API-1001 401 Invalid API token
         API-3004 429 Rate limit exceeded
+        API-1007 403 API access restricted
+        API-1007 403 API access restricted
         API-1007 403 API access restricted
         API-1002 401 Account disabled
         API-1003 401 Account dormant
@@ -303,6 +309,8 @@ mod tests {
         API-2007 404 Unknown message
         API-2007 404 Unknown route
         API-2007 404 Unknown number
+        API-2007 404 Unknown token
+        API-3004 429 Too many tokens
         API-2019 409 Keyword taken
         API-2019 409 Route of the operator
         API-3004 429 Too many routes

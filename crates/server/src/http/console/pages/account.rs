@@ -256,6 +256,7 @@ async fn token_list(visitor: &Visitor, id: AccountId) -> Result<Part, Failure> {
         Column::text("State"),
         Column::text("Expires"),
         Column::text("Allowed addresses").wide(),
+        Column::text("Scopes").wide(),
         Column::number("Created").wide(),
     ];
     let (lead, cells) = ("The newest 10.", cells.collect());

@@ -13,7 +13,7 @@ use console::figures::date;
 use console::parts::{Badge, Cell, Column, Empty, Field, Kind, Table, Tone};
 use console::screens::{Form as FormScreen, Listing};
 use domain::client_address::{AddressRange, AllowList, NotRange};
-use domain::token::TokenTerms;
+use domain::token::{MAX_PER_MINUTE, Scopes, TokenTerms};
 use domain::user::role::Permission::ManageTokens;
 use engine::operators::{OperationError, TokenInfo};
 
@@ -70,6 +70,8 @@ pub(super) async fn revoke(visitor: Visitor, _fields: Form) -> Answered {
 struct Faults {
     expires: Option<String>,
     allowed: Option<String>,
+    scopes: Option<String>,
+    per_minute: Option<String>,
 }
 
 fn terms(fields: &Form) -> Result<TokenTerms, Faults> {
@@ -88,13 +90,30 @@ fn terms(fields: &Form) -> Result<TokenTerms, Faults> {
         faults.allowed = Some(format!("{fault}."));
         Vec::new()
     });
+    let scopes = fields.get("scopes").split([',', ' ']);
+    let scopes = Scopes::named(scopes).unwrap_or_else(|fault| {
+        faults.scopes = Some(format!("{fault}."));
+        Scopes::ALL
+    });
+    let per_minute = fields.find("per_minute").and_then(|text| {
+        let limit = text.trim().parse().ok();
+        let limit = limit.filter(|limit| (1..=MAX_PER_MINUTE).contains(limit));
+        if limit.is_none() {
+            faults.per_minute = Some(format!("Give a number from 1 to {MAX_PER_MINUTE}."));
+        }
+        limit
+    });
     match faults {
         Faults {
             expires: None,
             allowed: None,
+            scopes: None,
+            per_minute: None,
         } => Ok(TokenTerms {
             expires_at_ms,
             allowed: AllowList(allowed),
+            scopes,
+            per_minute,
         }),
         faults => Err(faults),
     }
@@ -106,7 +125,12 @@ fn new_form(
     error: Option<String>,
     faults: Option<Faults>,
 ) -> FormScreen {
-    let Faults { expires, allowed } = faults.unwrap_or_default();
+    let Faults {
+        expires,
+        allowed,
+        scopes,
+        per_minute,
+    } = faults.unwrap_or_default();
     FormScreen {
         shell: visitor.shell("Create a token", Section::Tokens),
         lead: "A program sends the token with each request. The token is shown once.".to_owned(),
@@ -125,6 +149,19 @@ fn new_form(
                 .optional()
                 .value(fields.get("allowed"))
                 .error(allowed),
+            Field::text("scopes", "Scopes")
+                .hint(
+                    "One or more of send, read, wallet and manage. Without any, the token has all.",
+                )
+                .optional()
+                .value(fields.get("scopes"))
+                .autocomplete("off")
+                .error(scopes),
+            Field::new(Kind::Input("number"), "per_minute", "Requests a minute")
+                .hint("A limit of this token alone. Without it, the limits of the account count.")
+                .optional()
+                .value(fields.get("per_minute"))
+                .error(per_minute),
         ],
         error,
         href: PATH.to_owned(),
@@ -150,6 +187,7 @@ async fn listing(visitor: &Visitor, secret: Option<(String, String)>) -> Result<
             Column::text("State"),
             Column::text("Expires"),
             Column::text("Allowed addresses").wide(),
+            Column::text("Scopes").wide(),
             Column::number("Created").wide(),
             Column::number(""),
         ],
@@ -185,7 +223,15 @@ pub(super) fn state(token: &TokenInfo, now_ms: i64) -> Badge {
     }
 }
 
-/// Returns the name, state, expiry, addresses and age of a token.
+/// Returns the scopes of a token, or `All`.
+fn scopes(token: &TokenInfo) -> String {
+    match token.terms.scopes {
+        Scopes::ALL => "All".to_owned(),
+        scopes => scopes.to_string().replace(',', ", "),
+    }
+}
+
+/// Returns the name, state, expiry, addresses, scopes and age of a token.
 pub(super) fn cells(token: &TokenInfo, now_ms: i64) -> Vec<Cell> {
     let expires = token.terms.expires_at_ms;
     let allowed = token.terms.allowed.to_string().replace(',', ", ");
@@ -194,6 +240,7 @@ pub(super) fn cells(token: &TokenInfo, now_ms: i64) -> Vec<Cell> {
         Cell::Status(state(token, now_ms)),
         Cell::text(expires.map_or_else(|| "Never".to_owned(), date)),
         Cell::text(if allowed.is_empty() { "All" } else { &allowed }),
+        Cell::text(scopes(token)),
         Cell::Time(token.created_at_ms),
     ]
 }

@@ -3,7 +3,7 @@
 
 use super::draft::{COMMON, CallbackDraft, Draft, LIVE, SANDBOX, at_most, of_reads};
 use super::{
-    answers, changes, inbound, otp, parameters, personalised, queries, request, sender_ids,
+    answers, changes, inbound, otp, parameters, personalised, queries, request, sender_ids, tokens,
 };
 use crate::http::docs::installation::Installation;
 use crate::http::respond::error::Shape;
@@ -144,6 +144,9 @@ fn interface(
     otp::add(paths, prefix, environment, installation);
     inbound::add(paths, prefix, environment, installation);
     sender_ids::add(paths, prefix, environment, installation);
+    if environment == Environment::Live {
+        tokens::add(paths, prefix, installation);
+    }
 }
 
 /// Returns the other operations that are only a `POST`.

@@ -13,6 +13,7 @@ use domain::Refusal;
 use domain::idempotency::IdempotencyKey;
 use domain::inbound::RouteFields;
 use domain::sender_request::SenderFields;
+use domain::token::TokenFields;
 use engine::Purpose;
 use std::sync::Arc;
 
@@ -37,6 +38,18 @@ impl ObjectFields for RouteFields {
             number: body.scalar("number")?,
             keyword: body.text("keyword")?,
             url: body.text("url")?,
+        })
+    }
+}
+
+impl ObjectFields for TokenFields {
+    fn of(body: &mut ObjectBody) -> Result<Self, Refusal> {
+        Ok(Self {
+            name: body.text("name")?,
+            scopes: body.list("scopes")?,
+            expires_at: body.text("expires_at")?,
+            allow: body.list("allow")?,
+            per_minute: body.scalar("per_minute")?,
         })
     }
 }

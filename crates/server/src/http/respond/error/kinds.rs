@@ -5,7 +5,7 @@ use crate::http::head::{MAX_HEAD_BYTES, MAX_HEADERS};
 use axum::http::StatusCode;
 use domain::personalised::{Reason, RowFaults};
 use domain::velocity::Block;
-use domain::{Refusal, Simulated};
+use domain::{ObjectRefusal, Refusal, Simulated};
 
 /// The wait until a retry after the store could not take a request, in seconds.
 pub(super) const RETRY_AFTER_S: u64 = 2;
@@ -49,6 +49,10 @@ table! {
         as Refusal::TokensGuessed { retry_after_s: 12 };
     Refusal::AddressNotAllowed(_) => "API-1007" FORBIDDEN "API access restricted",
         as Refusal::AddressNotAllowed([203, 0, 113, 9].into());
+    Refusal::OutOfScope(_) => "API-1007" FORBIDDEN "API access restricted",
+        as Refusal::OutOfScope(domain::token::Scopes::of(&[domain::token::Scope::Send]));
+    Refusal::Object(ObjectRefusal::TokenExceeds) => "API-1007" FORBIDDEN "API access restricted",
+        as Refusal::Object(ObjectRefusal::TokenExceeds);
     Refusal::AccountDisabled => "API-1002" UNAUTHORIZED "Account disabled", as Refusal::AccountDisabled;
     Refusal::AccountDormant => "API-1003" UNAUTHORIZED "Account dormant", as Refusal::AccountDormant;
     Refusal::AccountPending => "API-1007" FORBIDDEN "API access restricted", as Refusal::AccountPending;
@@ -61,12 +65,20 @@ table! {
     Refusal::SenderForm => "API-2004" BAD_REQUEST "Malformed sender ID", as Refusal::SenderForm;
     Refusal::RecipientInvalid => "API-2006" UNPROCESSABLE_ENTITY "Invalid recipient", as Refusal::RecipientInvalid;
     Refusal::UnknownMessage => "API-2007" NOT_FOUND "Unknown message", as Refusal::UnknownMessage;
-    Refusal::UnknownRoute => "API-2007" NOT_FOUND "Unknown route", as Refusal::UnknownRoute;
-    Refusal::UnknownNumber => "API-2007" NOT_FOUND "Unknown number", as Refusal::UnknownNumber;
-    Refusal::KeywordTaken => "API-2019" CONFLICT "Keyword taken", as Refusal::KeywordTaken;
-    Refusal::RouteGiven => "API-2019" CONFLICT "Route of the operator", as Refusal::RouteGiven;
-    Refusal::RoutesUsed { .. } => "API-3004" TOO_MANY_REQUESTS "Too many routes",
-        as Refusal::RoutesUsed { limit: domain::inbound::MAX_ROUTES };
+    Refusal::Object(ObjectRefusal::UnknownRoute) => "API-2007" NOT_FOUND "Unknown route",
+        as Refusal::Object(ObjectRefusal::UnknownRoute);
+    Refusal::Object(ObjectRefusal::UnknownNumber) => "API-2007" NOT_FOUND "Unknown number",
+        as Refusal::Object(ObjectRefusal::UnknownNumber);
+    Refusal::Object(ObjectRefusal::UnknownToken) => "API-2007" NOT_FOUND "Unknown token",
+        as Refusal::Object(ObjectRefusal::UnknownToken);
+    Refusal::Object(ObjectRefusal::TokensUsed { .. }) => "API-3004" TOO_MANY_REQUESTS "Too many tokens",
+        as Refusal::Object(ObjectRefusal::TokensUsed { limit: domain::token::MAX_TOKENS });
+    Refusal::Object(ObjectRefusal::KeywordTaken) => "API-2019" CONFLICT "Keyword taken",
+        as Refusal::Object(ObjectRefusal::KeywordTaken);
+    Refusal::Object(ObjectRefusal::RouteGiven) => "API-2019" CONFLICT "Route of the operator",
+        as Refusal::Object(ObjectRefusal::RouteGiven);
+    Refusal::Object(ObjectRefusal::RoutesUsed { .. }) => "API-3004" TOO_MANY_REQUESTS "Too many routes",
+        as Refusal::Object(ObjectRefusal::RoutesUsed { limit: domain::inbound::MAX_ROUTES });
     Refusal::TooLong { .. } => "API-2008" UNPROCESSABLE_ENTITY "Message too long",
         as Refusal::TooLong { length: 1531, limit: 1530 };
     Refusal::UnknownGateway { .. } => "API-2009" BAD_REQUEST "Unknown gateway",
@@ -137,8 +149,8 @@ table! {
         as Refusal::SandboxTooMany { what: Simulated::Callbacks, limit: 1_000 };
     Refusal::SandboxLimited { .. } => "API-3004" TOO_MANY_REQUESTS "Sandbox limit reached",
         as Refusal::SandboxLimited { what: Simulated::Recipients, limit: 10_000, retry_after_s: 12 };
-    Refusal::SendersPending { .. } => "API-3004" TOO_MANY_REQUESTS "Too many pending sender IDs",
-        as Refusal::SendersPending { limit: domain::sender_request::MAX_PENDING_SENDERS };
+    Refusal::Object(ObjectRefusal::SendersPending { .. }) => "API-3004" TOO_MANY_REQUESTS "Too many pending sender IDs",
+        as Refusal::Object(ObjectRefusal::SendersPending { limit: domain::sender_request::MAX_PENDING_SENDERS });
     Refusal::UnknownPath => "API-4040" NOT_FOUND "No such path", as Refusal::UnknownPath;
     Refusal::MethodNotAllowed => "API-4050" METHOD_NOT_ALLOWED "Method not allowed", as Refusal::MethodNotAllowed;
     Refusal::Unavailable { .. } => "API-5003" SERVICE_UNAVAILABLE "Service unavailable",
@@ -174,6 +186,8 @@ pub(super) fn retry_after_s(refusal: &Refusal) -> Option<u64> {
         | Refusal::TokenUnread(_)
         | Refusal::TokenInvalid
         | Refusal::AddressNotAllowed(_)
+        | Refusal::OutOfScope(_)
+        | Refusal::Object(_)
         | Refusal::AccountDisabled
         | Refusal::AccountDormant
         | Refusal::AccountPending
@@ -185,11 +199,6 @@ pub(super) fn retry_after_s(refusal: &Refusal) -> Option<u64> {
         | Refusal::SenderForm
         | Refusal::RecipientInvalid
         | Refusal::UnknownMessage
-        | Refusal::UnknownRoute
-        | Refusal::UnknownNumber
-        | Refusal::KeywordTaken
-        | Refusal::RouteGiven
-        | Refusal::RoutesUsed { .. }
         | Refusal::TooLong { .. }
         | Refusal::UnknownGateway { .. }
         | Refusal::Prohibited(_)
@@ -208,7 +217,6 @@ pub(super) fn retry_after_s(refusal: &Refusal) -> Option<u64> {
         | Refusal::InsufficientFunds { .. }
         | Refusal::NoValidRecipient
         | Refusal::SandboxTooMany { .. }
-        | Refusal::SendersPending { .. }
         | Refusal::UnknownPath
         | Refusal::MethodNotAllowed => None,
     }

@@ -1,0 +1,57 @@
+//! The refusals of requests about objects of the account: sender IDs, routes and tokens.
+
+use thiserror::Error;
+
+/// The reason why such a request is refused.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+pub enum ObjectRefusal {
+    /// The account has no route of inbound messages with that id.
+    #[error(
+        "There is no route with this route_id on this account: `GET /inbound/routes` lists them."
+    )]
+    UnknownRoute,
+    /// The operator did not give the number to the account.
+    #[error(
+        "The operator did not give this number to your account: `GET /inbound/routes` lists your numbers. Ask the operator \
+         for another."
+    )]
+    UnknownNumber,
+    /// The keyword of the number belongs to another account.
+    #[error("This keyword of the number belongs to another account. Choose another keyword.")]
+    KeywordTaken,
+    /// The operator made the route.
+    #[error("The operator gave this route to your account, so only the operator can remove it.")]
+    RouteGiven,
+    /// The account has as many routes as it may have.
+    #[error("An account has at most {limit} routes. Remove one that is not needed.")]
+    RoutesUsed {
+        /// The maximum number of routes.
+        limit: usize,
+    },
+    /// A new token would permit more than the token that makes it.
+    #[error(
+        "The new token would permit more than the one that makes it. Give no scope, address, expiry or rate beyond those \
+         of the token of this request; a field that is left out stands for all."
+    )]
+    TokenExceeds,
+    /// The account has no valid token with that id.
+    #[error(
+        "There is no valid token with this token_id on this account: `GET /tokens` lists them."
+    )]
+    UnknownToken,
+    /// The account has as many tokens as it may have.
+    #[error("An account has at most {limit} tokens. Revoke one that is not needed.")]
+    TokensUsed {
+        /// The maximum number of tokens.
+        limit: usize,
+    },
+    /// The account has the maximum number of pending sender IDs.
+    #[error(
+        "At most {limit} sender IDs of an account may be pending. Wait until one is approved or rejected, and ask \
+         again."
+    )]
+    SendersPending {
+        /// The maximum number.
+        limit: usize,
+    },
+}

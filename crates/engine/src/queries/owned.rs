@@ -1,0 +1,78 @@
+//! Pages of what an account owns: its routes of inbound messages, and its tokens.
+
+use super::scope::{ListPage, Scope};
+use crate::error::Error;
+use domain::AccountId;
+use domain::inbound::InboundRoute;
+use domain::search::{List, Page, Position};
+use store::TokenInfo;
+
+/// The prefixes of ids.
+const ROUTE: &str = "rt_";
+const TOKEN: &str = "tok_";
+
+/// The account, the time of creation and the id of an object, by which a list is ordered.
+type Behind = (i64, i64, String);
+
+/// Returns a page of the routes of an account, newest first.
+pub(crate) async fn routes(
+    scope: &Scope<'_>,
+    account: AccountId,
+    page: Page,
+) -> Result<ListPage<InboundRoute>, Error> {
+    let routes = scope.store.inbound_routes();
+    let behind = behind(account, &page, ROUTE);
+    let items = routes.list(Some(account), behind, page.limit + 1).await?;
+    let position = |last: &InboundRoute| position(last.created_at_ms, &last.id, ROUTE);
+    Ok(scope.cut(List::InboundRoutes, page, items, position))
+}
+
+/// Returns a page of the tokens of an account, newest first.
+pub(crate) async fn tokens(
+    scope: &Scope<'_>,
+    account: AccountId,
+    page: Page,
+) -> Result<ListPage<TokenInfo>, Error> {
+    let tokens = scope.store.tokens();
+    let behind = behind(account, &page, TOKEN);
+    let items = tokens.list(Some(account), behind, page.limit + 1).await?;
+    let position = |last: &TokenInfo| position(last.created_at_ms, &last.id, TOKEN);
+    Ok(scope.cut(List::OwnTokens, page, items, position))
+}
+
+fn behind(account: AccountId, page: &Page, prefix: &str) -> Option<Behind> {
+    page.after.map(|after| {
+        let created_at_ms = i64::try_from(after.id).unwrap_or(i64::MAX);
+        (account.0, created_at_ms, id_of(prefix, after.place))
+    })
+}
+
+fn position(created_at_ms: i64, id: &str, prefix: &str) -> Position {
+    Position {
+        id: created_at_ms.unsigned_abs().into(),
+        place: number_of(prefix, id),
+    }
+}
+
+/// Returns the id of an object from its number.
+fn id_of(prefix: &str, number: u64) -> String {
+    format!("{prefix}{number:016x}")
+}
+
+/// Returns the number in an id, by which objects of one moment are ordered.
+fn number_of(prefix: &str, id: &str) -> u64 {
+    let digits = id.strip_prefix(prefix).unwrap_or_default();
+    u64::from_str_radix(digits, 16).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_an_object_makes_its_id() {
+        for number in [0, 7, u64::MAX] {
+            assert_eq!(number_of(TOKEN, &id_of(TOKEN, number)), number);
+        }
+    }
+}
