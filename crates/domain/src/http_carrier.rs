@@ -2,12 +2,14 @@
 
 mod answer;
 mod pointer;
+mod preset;
 mod receipt;
 mod request;
 mod template;
 
 pub use answer::{AnswerRules, HttpAnswer};
 pub use pointer::{Pointer, PointerFault};
+pub use preset::{HttpPreset, PresetAccount, escaped};
 pub use receipt::{HttpReceipt, HttpReceipts, ReceiptFault, StateWords};
 pub use request::{BodyTemplate, HttpMethod, HttpRequest, HttpSubmit, JsonTemplate, UrlFault};
 pub use template::{HttpMessage, HttpTemplate, HttpTemplateFault};

@@ -9,6 +9,7 @@ pub(crate) mod completed;
 mod connect;
 mod decision;
 mod failover;
+mod http_link;
 mod in_flight;
 mod inbound;
 mod inboxes;

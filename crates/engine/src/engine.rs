@@ -1,6 +1,8 @@
 //! The engine: start, admit, operate, shutdown.
 
 mod admission;
+mod carrier_receipts;
+mod carriers;
 pub mod changes;
 mod customer_queries;
 pub mod inbound_routes;
@@ -17,6 +19,7 @@ pub mod tokens;
 mod upload_sends;
 
 pub use admission::Admission;
+pub use carrier_receipts::HookRefusal;
 pub use customer_queries::{CustomerQueries, Export, PageFields};
 pub use installation::{CarrierState, Installation, NodeState, Queue};
 pub use keyed_change::{Changed, KeyedAnswer};
@@ -38,24 +41,23 @@ use crate::background::{controls, sweeps};
 use crate::cluster::{self, takeover};
 use crate::contacts::Contacts;
 use crate::context::Context;
-use crate::context::carrier::Carrier;
 use crate::context::clock_step::ClockFollower;
 use crate::context::controls::Controls;
 use crate::context::holds::HeldAccounts;
 use crate::context::live::Live;
 use crate::context::nodes::Nodes;
-use crate::context::plan::{Plan, SANDBOX};
+use crate::context::plan::Plan;
+use crate::context::random;
 use crate::context::request_log::RequestLog;
 use crate::context::stops::StoppedMessages;
-use crate::context::{random, system::System, tls};
-use crate::dispatch;
+use crate::context::system::System;
 use crate::dispatch::report::ReportSink;
 use crate::error::StartError;
 use crate::notify::Callbacks;
 use crate::operators::{Actor, Operations};
 use crate::sessions::Sessions;
 use crate::sessions::hashing::Hashing;
-use crate::settings::{CarrierSettings, Settings};
+use crate::settings::Settings;
 use crate::settle;
 use arc_swap::ArcSwap;
 use domain::{AccountId, Environment};
@@ -67,7 +69,6 @@ use std::time::Duration;
 use store::Store;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tokio_rustls::TlsConnector;
 
 /// Longest wait of a shutdown for the responses of carriers.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(7);
@@ -91,45 +92,11 @@ struct Tasks {
     others: Vec<JoinHandle<()>>,
 }
 
-/// Returns the TLS connectors of the carriers, in their order.
-fn connectors(carriers: &[CarrierSettings]) -> Result<Vec<Option<TlsConnector>>, StartError> {
-    let connectors = carriers.iter().map(tls::connector);
-    connectors.collect()
-}
-
-/// Starts a worker for each carrier. The sandbox is the last and uses no TLS.
-fn run_carriers(
-    context: &Arc<Context>,
-    reports: &ReportSink,
-    connectors: Vec<Option<TlsConnector>>,
-) -> Vec<(Arc<str>, JoinHandle<()>)> {
-    let connectors = connectors.into_iter().chain([None]);
-    let live = context.live();
-    let carriers = live.carriers.iter().zip(connectors);
-    carriers
-        .map(|(carrier, tls)| {
-            let (context, name) = (Arc::clone(context), Arc::clone(&carrier.name));
-            let running = dispatch::run(context, Arc::clone(carrier), tls, Arc::clone(reports));
-            (name, tokio::spawn(running))
-        })
-        .collect()
-}
-
-/// Returns the carriers of the configuration, and the one of the sandbox.
-fn carriers(settings: Vec<CarrierSettings>) -> Vec<Arc<Carrier>> {
-    let named = settings.into_iter().map(|settings| {
-        let name = settings.name.as_str().into();
-        Carrier::new(name, Some(settings))
-    });
-    let sandbox = Carrier::new(SANDBOX.into(), None);
-    named.chain([sandbox]).map(Arc::new).collect()
-}
-
 /// Returns the configuration of a start.
 fn live(settings: &Settings, numbers: random::Numbers) -> Live {
     Live {
         plan: Plan::new(settings.rules.clone(), numbers),
-        carriers: carriers(settings.carriers.clone()),
+        carriers: carriers::carriers(settings.carriers.clone()),
         limits: settings.limits,
         retention: settings.retention,
         inbound: settings.inbound,
@@ -148,7 +115,7 @@ impl Engine {
             system.clock = system.clock.following();
         }
         let node = system.random.node();
-        let connectors = connectors(&settings.carriers)?;
+        let connectors = carriers::connectors(&settings.carriers)?;
         let max_guesses = settings.limits.unknown_tokens_per_minute;
         let callers = Arc::new(Callers::new(store.clone(), max_guesses).await?);
         let nodes = Nodes::join(&store, &system.clock, node).await?;
@@ -185,7 +152,7 @@ impl Engine {
         let bound = Arc::new(BoundUsers::new(store, Arc::clone(&callers)));
         let (queue, accepting) = accept::start(Arc::clone(&context), settings.limits.accept_queue);
         let reports = settle::sink(&context);
-        tasks.carriers = run_carriers(&context, &reports, connectors);
+        tasks.carriers = carriers::run(&context, &reports, connectors);
         tasks.others.extend(sweeps::start(&context, &callers));
         tasks.others.extend(cluster::run::start(&context, &rates));
         tasks.others.extend([
@@ -242,6 +209,17 @@ impl Engine {
     /// Returns the entrance of customers who bind by SMPP.
     pub fn smpp(&self) -> SmppEntrance {
         SmppEntrance::new(Arc::clone(&self.stages))
+    }
+
+    /// Commits the receipts that a carrier posted, under the secret of its hook.
+    pub async fn carrier_receipts(
+        &self,
+        carrier: &str,
+        secret: &str,
+        body: &[u8],
+    ) -> Result<(), HookRefusal> {
+        let context = &self.stages.context;
+        carrier_receipts::receive(context, (carrier, secret), body).await
     }
 
     /// Returns the operations for an operator, on the database of this engine.

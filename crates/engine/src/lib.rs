@@ -49,8 +49,8 @@ pub use database::Outage;
 pub use domain::rate::Rate;
 pub use engine::{
     Admission, BindRefusal, CarrierState, Changed, Credentials, CustomerQueries, DeliveryReport,
-    Engine, Export, Installation, KeyedAnswer, LeftOutCsv, LeftOutRow, NodeState, NotAdmitted,
-    PageFields, Purpose, Queue, Quoted, Reloaded, SendRequest, SmppBind, SmppEntrance,
+    Engine, Export, HookRefusal, Installation, KeyedAnswer, LeftOutCsv, LeftOutRow, NodeState,
+    NotAdmitted, PageFields, Purpose, Queue, Quoted, Reloaded, SendRequest, SmppBind, SmppEntrance,
     SubmitRefusal, UploadLook, UploadReview, UploadSend, UploadSends, UploadStep,
 };
 pub use engine::{changes as message_changes, inbound_routes, otp, sender_ids, tokens};
@@ -64,8 +64,8 @@ pub use sessions::{
     Client, LinkFields, OpenLink, SecondFactor, SessionError, Sessions, SignedIn, Visit, session_id,
 };
 pub use settings::{
-    BindMode, CallbackSettings, CarrierSettings, GuardSettings, InboundSettings, Limits, Protocol,
-    Retention, SandboxLimits, Settings, SmppSettings,
+    BindMode, CallbackSettings, CarrierSettings, GuardSettings, HookSettings, HttpSettings,
+    InboundSettings, Limits, Protocol, Retention, SandboxLimits, Settings, SmppSettings,
 };
 pub use store::{
     ContactGroup, Doubtful, RefusedRequest, SessionInfo, StoredAnswer, Upload, UploadId,

@@ -1,9 +1,12 @@
 //! The settings of an operator, in the form that the engine uses.
 
+use domain::http_carrier::{HttpReceipts, HttpSubmit};
 use domain::user::session::SessionLimits;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_rustls::rustls::pki_types::CertificateDer;
+use url::Url;
 
 /// All settings of the engine.
 #[derive(Clone, Debug)]
@@ -145,6 +148,8 @@ pub struct CarrierSettings {
 pub enum Protocol {
     /// SMPP 3.4.
     Smpp(SmppSettings),
+    /// HTTP.
+    Http(Arc<HttpSettings>),
 }
 
 impl CarrierSettings {
@@ -152,14 +157,63 @@ impl CarrierSettings {
     pub const fn smpp(&self) -> Option<&SmppSettings> {
         match &self.protocol {
             Protocol::Smpp(settings) => Some(settings),
+            Protocol::Http(_) => None,
+        }
+    }
+
+    /// Returns the settings of HTTP, if the carrier uses it.
+    pub const fn http(&self) -> Option<&Arc<HttpSettings>> {
+        match &self.protocol {
+            Protocol::Smpp(_) => None,
+            Protocol::Http(settings) => Some(settings),
         }
     }
 
     /// Returns `true` if connections use TLS.
-    pub const fn uses_tls(&self) -> bool {
+    pub fn uses_tls(&self) -> bool {
         match &self.protocol {
             Protocol::Smpp(settings) => settings.tls,
+            Protocol::Http(settings) => settings.server.scheme() == "https",
         }
+    }
+
+    /// Returns the address of the carrier without a secret: host and port, or the URL of a server.
+    pub fn address(&self) -> &str {
+        match &self.protocol {
+            Protocol::Smpp(settings) => &settings.address,
+            Protocol::Http(settings) => settings.server.as_str(),
+        }
+    }
+}
+
+/// The settings of one account at a server of HTTP.
+#[derive(Clone, Eq, PartialEq)]
+pub struct HttpSettings {
+    /// The URL of the server, without a path.
+    pub server: Url,
+    /// The submit.
+    pub submit: HttpSubmit,
+    /// The receipts, if the carrier sends any.
+    pub receipts: Option<HookSettings>,
+    /// The URL to which the carrier posts receipts, if there is one.
+    pub receipt_url: Option<String>,
+}
+
+/// The receipts that a carrier posts.
+#[derive(Clone, Eq, PartialEq)]
+pub struct HookSettings {
+    /// The last part of the path to which they are posted.
+    pub secret: String,
+    /// Their reading.
+    pub receipts: HttpReceipts,
+}
+
+/// All but the server may hold a secret.
+impl fmt::Debug for HttpSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpSettings")
+            .field("server", &self.server.as_str())
+            .finish_non_exhaustive()
     }
 }
 

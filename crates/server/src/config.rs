@@ -14,6 +14,7 @@ mod defaults;
 mod fault;
 mod gateway;
 mod http;
+mod http_carrier;
 mod inbound;
 mod limits;
 pub(crate) mod log;
@@ -218,14 +219,14 @@ impl Config {
     fn from_tree(table: tree::Table, unknown: &[String], faults: &Faults) -> Self {
         let mut root = Section::root(table, faults);
         let plan = content::number_plan(root.section("networks"));
-        let carriers = root.sections("carriers").into_iter();
+        let http = Http::read(root.section("http"));
+        let carriers = root.sections("carriers");
+        let names: Vec<_> = carriers.iter().map(|(name, _)| name.clone()).collect();
+        // After a fault a carrier is missing, and the configuration is refused.
         let (carriers, carrier_rules): (Vec<_>, Vec<_>) = carriers
-            .map(|(name, section)| carrier::read(name, section))
+            .into_iter()
+            .filter_map(|(name, section)| carrier::read(name, section, http.public_url.as_ref()))
             .unzip();
-        let names: Vec<_> = carriers
-            .iter()
-            .map(|carrier| carrier.name.clone())
-            .collect();
         let known = gateway::Known {
             plan: &plan,
             carriers: &names,
@@ -247,7 +248,6 @@ impl Config {
             ..retention
         };
         let velocity = velocity::read(root.section("velocity"));
-        let http = Http::read(root.section("http"));
         let mail = mail::read(root.section("mail"), http.public_url.as_ref());
         let config = Self {
             file: None,

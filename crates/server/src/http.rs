@@ -6,6 +6,7 @@
 //! a message, and imports neither SQL nor SMPP.
 
 mod api;
+mod carrier_hooks;
 mod console;
 mod context;
 mod docs;
@@ -88,6 +89,10 @@ pub fn router(state: State, pages: Option<Console>, shows_metrics: bool) -> Rout
         .route("/docs/interface.js", get(page::interface))
         .route("/docs/icon.svg", get(page::icon))
         .route("/openapi.json", get(page::document))
+        .route(
+            "/hooks/carriers/{name}/{secret}",
+            post(carrier_hooks::receive),
+        )
         .route("/healthz", get(probes::alive))
         .route("/readyz", get(probes::ready));
     let router = if shows_metrics {

@@ -30,6 +30,11 @@ impl Pointer {
         Ok(Self(text.to_owned()))
     }
 
+    /// Returns a pointer that is known to be one.
+    pub(super) fn known(text: &'static str) -> Self {
+        Self(text.to_owned())
+    }
+
     /// Returns the text, number or boolean that it points to. An empty text is none.
     pub fn word(&self, of: &Value) -> Option<String> {
         let word = match of.pointer(&self.0)? {

@@ -84,6 +84,12 @@ impl Carrier {
         self.settings.as_ref()?.smpp()
     }
 
+    /// Returns `true` if the carrier uses HTTP.
+    pub(crate) fn is_http(&self) -> bool {
+        let settings = self.settings.as_ref();
+        settings.is_some_and(|settings| settings.http().is_some())
+    }
+
     /// Returns `true` if this node has a connection that takes submits.
     pub(crate) fn is_up(&self) -> bool {
         self.up.load(Ordering::Relaxed) > 0

@@ -103,11 +103,7 @@ impl CarrierMeasures {
         self.receipts
             .entry(receipt.status)
             .or_insert_with(|| {
-                let outcome = match receipt.status {
-                    ReceiptStatus::Pending => "pending",
-                    ReceiptStatus::Final(status) => status.as_str(),
-                };
-                counter!("ogene_receipts_total", "carrier" => carrier.clone(), "environment" => environment, "outcome" => outcome)
+                counter!("ogene_receipts_total", "carrier" => carrier.clone(), "environment" => environment, "outcome" => outcome(receipt.status))
             })
             .increment(1);
     }
@@ -157,6 +153,27 @@ impl CarrierMeasures {
 pub(crate) fn bind_failed(carrier: &str, reason: String) {
     counter!("ogene_bind_failures_total", "carrier" => carrier.to_owned(), "environment" => environment_of(carrier), "reason" => reason)
         .increment(1);
+}
+
+/// Counts a receipt that a carrier posted.
+pub(crate) fn receipt_received(receipt: &Receipt) {
+    let carrier = receipt.carrier.to_string();
+    let environment = environment_of(&carrier);
+    counter!("ogene_receipts_total", "carrier" => carrier, "environment" => environment, "outcome" => outcome(receipt.status))
+        .increment(1);
+}
+
+/// Counts a request of a carrier from which no receipt was read.
+pub(crate) fn receipt_unreadable(carrier: &str) {
+    counter!("ogene_receipts_unreadable_total", "carrier" => carrier.to_owned(), "environment" => environment_of(carrier))
+        .increment(1);
+}
+
+const fn outcome(status: ReceiptStatus) -> &'static str {
+    match status {
+        ReceiptStatus::Pending => "pending",
+        ReceiptStatus::Final(status) => status.as_str(),
+    }
 }
 
 /// Counts an ambiguous receipt, whose id belongs to too many pages.

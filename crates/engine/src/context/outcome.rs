@@ -32,6 +32,18 @@ impl From<SubmitOutcome> for Outcome {
 pub(crate) enum Rejection {
     /// The `command_status` of a response.
     Smpp(CommandStatus),
+    /// The answer to a request.
+    Http(HttpRejection),
+}
+
+/// A rejecting answer to a request.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct HttpRejection {
+    pub(crate) fault: SubmitFault,
+    /// The carrier's word.
+    pub(crate) error: String,
+    /// The label for metrics, from a small set.
+    pub(crate) label: String,
 }
 
 impl Rejection {
@@ -39,6 +51,7 @@ impl Rejection {
     pub(crate) const fn fault(&self) -> SubmitFault {
         match self {
             Self::Smpp(status) => fault(*status),
+            Self::Http(rejection) => rejection.fault,
         }
     }
 
@@ -47,6 +60,7 @@ impl Rejection {
         match self {
             Self::Smpp(status) if status.is_vendor() => self.label(),
             Self::Smpp(status) => status.name().to_owned(),
+            Self::Http(rejection) => rejection.error.clone(),
         }
     }
 
@@ -54,6 +68,7 @@ impl Rejection {
     pub(crate) fn label(&self) -> String {
         match self {
             Self::Smpp(status) => status_word(*status),
+            Self::Http(rejection) => rejection.label.clone(),
         }
     }
 }

@@ -18,7 +18,7 @@ const BACK_OFF: (Duration, Duration) = (Duration::from_secs(1), Duration::from_m
 /// too often.
 const REFUSED_BACK_OFF: (Duration, Duration) = (Duration::from_secs(10), Duration::from_mins(5));
 /// A connection that was bound for so long resets the delay.
-const GOOD_AFTER: Duration = Duration::from_secs(30);
+pub(super) const GOOD_AFTER: Duration = Duration::from_secs(30);
 
 /// Returns the binds of one slot: a transceiver, or a transmitter and a receiver.
 pub(crate) fn kinds(settings: &SmppSettings) -> &'static [BindKind] {
@@ -127,13 +127,17 @@ fn is_refused_submit(event: &Event) -> bool {
 }
 
 /// Returns the delays before another bind.
-const fn delays(refused: bool) -> (Duration, Duration) {
+pub(super) const fn delays(refused: bool) -> (Duration, Duration) {
     if refused { REFUSED_BACK_OFF } else { BACK_OFF }
 }
 
 /// Returns the delay after `failures` failures. It doubles up to the longest one, with a jitter of
 /// a quarter.
-fn back_off((first, longest): (Duration, Duration), failures: u32, random: &Random) -> Duration {
+pub(super) fn back_off(
+    (first, longest): (Duration, Duration),
+    failures: u32,
+    random: &Random,
+) -> Duration {
     let doubled = first
         .saturating_mul(1 << failures.saturating_sub(1).min(16))
         .min(longest);

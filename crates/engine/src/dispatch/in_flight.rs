@@ -167,7 +167,12 @@ impl InFlight {
         let key = (tag.slot, tag.recipient);
         let Some(multipart) = self.multiparts.get_mut(&key) else {
             return Some(match outcome {
-                Outcome::Accepted { message_id } => Answer::Accepted(vec![message_id]),
+                Outcome::Accepted { message_id } => {
+                    // All pages of a submit have its id.
+                    let slot = self.slots.get(tag.slot as usize).and_then(Option::as_ref);
+                    let pages = slot.map_or(1, |slot| slot.pages.per_submit());
+                    Answer::Accepted(vec![message_id; pages])
+                }
                 Outcome::Rejected(rejection) => Answer::Rejected(rejection),
                 Outcome::NotSent => Answer::NotSent,
                 Outcome::Unknown => Answer::Unknown,
@@ -374,6 +379,7 @@ impl InFlight {
 
 #[cfg(test)]
 mod tests {
+    use super::super::pages::Cut;
     use super::*;
     use crate::context::outcome::Rejection;
     use crate::context::random::{Numbers, Random};
@@ -439,7 +445,7 @@ mod tests {
             }),
             ..campaign(1, 1)
         };
-        let pages = Pages::new(&claimed, b"key", "", Some(1_000)).unwrap();
+        let pages = Pages::new(&claimed, b"key", Cut::Pages, ("", Some(1_000))).unwrap();
         assert_eq!(pages.count(), 2);
         let mut in_flight = InFlight::default();
         in_flight.take(claimed, pages, true);
@@ -494,7 +500,7 @@ mod tests {
         let mut in_flight = InFlight::default();
         for id in ids {
             let claimed = campaign(id, recipients);
-            let pages = Pages::new(&claimed, b"key", "", Some(1_000)).unwrap();
+            let pages = Pages::new(&claimed, b"key", Cut::Pages, ("", Some(1_000))).unwrap();
             in_flight.take(claimed, pages, true);
         }
         in_flight

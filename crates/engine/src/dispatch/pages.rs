@@ -1,4 +1,4 @@
-//! Encodes the pages of a batch as `submit_sm`.
+//! Encodes the pages of a batch as `submit_sm`, or keeps their texts whole for HTTP.
 
 use bytes::Bytes;
 use domain::otp::with_code;
@@ -29,11 +29,23 @@ enum Texts {
     Personalised(Vec<Encoded>),
 }
 
+/// The number of submits of a long text.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Cut {
+    /// One for each page.
+    Pages,
+    /// One for the whole text, in UTF-8. The carrier cuts it.
+    Whole,
+}
+
 /// An encoded text.
 #[derive(Debug)]
 struct Encoded {
     data_coding: u8,
+    /// The octets of each submit.
     pages: Vec<Bytes>,
+    /// Number of pages of the text.
+    total: usize,
 }
 
 impl Default for Texts {
@@ -44,8 +56,19 @@ impl Default for Texts {
 
 impl Encoded {
     /// Encodes the pages of a text. Long ones begin with a header that has this reference.
-    fn new(text: &Text, reference: u8) -> Self {
+    fn new(text: &Text, reference: u8, cut: Cut) -> Self {
+        let data_coding = match text.alphabet() {
+            Alphabet::Gsm => 0,
+            Alphabet::Ucs2 => UCS2,
+        };
         let pages = text.pages();
+        if cut == Cut::Whole {
+            return Self {
+                data_coding,
+                total: pages.len(),
+                pages: vec![text.as_str().to_owned().into()],
+            };
+        }
         let total = u8::try_from(pages.len()).unwrap_or(u8::MAX);
         let pages = (1..=total).zip(pages).map(|(number, page)| {
             let mut data = Vec::with_capacity(page.len() + 6);
@@ -56,10 +79,8 @@ impl Encoded {
             data.into()
         });
         Self {
-            data_coding: match text.alphabet() {
-                Alphabet::Gsm => 0,
-                Alphabet::Ucs2 => UCS2,
-            },
+            data_coding,
+            total: total.into(),
             pages: pages.collect(),
         }
     }
@@ -71,8 +92,8 @@ impl Pages {
     pub(crate) fn new(
         claimed: &Claimed,
         otp_key: &[u8],
-        service_type: &str,
-        validity_ms: Option<i64>,
+        cut: Cut,
+        (service_type, validity_ms): (&str, Option<i64>),
     ) -> Option<Self> {
         let (batch, content) = (&claimed.batch, &claimed.content);
         // The reference derives from the message id, so resent pages join the pages of the first
@@ -85,7 +106,7 @@ impl Pages {
             } else {
                 text
             };
-            Encoded::new(&text, reference)
+            Encoded::new(&text, reference, cut)
         };
         let texts = match &content.body {
             Body::Shared(text) => Texts::Shared(encode(text)),
@@ -135,6 +156,25 @@ impl Pages {
             short_message: octets.unwrap_or_default(),
             ..self.template.clone()
         }
+    }
+
+    /// Returns the number of pages that one submit has.
+    pub(crate) fn per_submit(&self) -> usize {
+        let text = self.text(0);
+        text.map_or(1, |text| text.total / text.pages.len().max(1))
+    }
+
+    /// Returns the sender, the whole text, and whether it has characters outside GSM 03.38. The
+    /// recipient has this index in the batch.
+    pub(crate) fn whole(&self, index: usize) -> (String, String, bool) {
+        let text = self.text(index);
+        let octets = text.and_then(|text| text.pages.first());
+        let body = octets.map_or(&[][..], |octets| octets);
+        (
+            self.template.source.digits.clone(),
+            String::from_utf8_lossy(body).into_owned(),
+            text.is_some_and(|text| text.data_coding == UCS2),
+        )
     }
 
     fn text(&self, index: usize) -> Option<&Encoded> {

@@ -2,13 +2,14 @@
 //! unbound when it loses it.
 
 use super::bind;
+use super::http_link;
 use super::sandbox;
-use super::transport::{BoundSession, LinkEvent, LinkId, Origin};
+use super::transport::{BoundSession, LinkEvent, LinkId, Origin, Submits};
 use crate::context::Context;
 use crate::context::carrier::Carrier;
-use crate::settings::Protocol;
+use crate::settings::{CarrierSettings, Protocol, SmppSettings};
 use database::Outage;
-use smpp::{CommandStatus, Submit};
+use smpp::CommandStatus;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use store::Bind;
@@ -122,19 +123,47 @@ impl BindSlots {
     }
 
     fn open(&mut self, slot: i64) {
-        let Some(settings) = &self.carrier.settings else {
+        let Some(settings) = self.carrier.settings.clone() else {
             return;
         };
-        let Protocol::Smpp(smpp) = &settings.protocol;
+        let first = usize::try_from(slot).unwrap_or(0) * LINKS_PER_SLOT;
+        let (ends, tasks) = match &settings.protocol {
+            Protocol::Smpp(smpp) => self.bind(slot, first, (Arc::clone(&settings), smpp)),
+            Protocol::Http(http) => {
+                let (end, ending) = watch::channel(false);
+                let keeping = http_link::keep_open(
+                    Arc::clone(&self.context),
+                    (Arc::clone(&settings), Arc::clone(http)),
+                    self.tls.clone(),
+                    first,
+                    self.events.clone(),
+                    ending,
+                );
+                self.tasks.spawn(async move {
+                    keeping.await;
+                    slot
+                });
+                (vec![end], 1)
+            }
+        };
+        self.open.insert(slot, BindSlot { ends, tasks });
+    }
+
+    /// Starts the binds of a slot. Returns the senders that end them, and their number.
+    fn bind(
+        &mut self,
+        slot: i64,
+        first: LinkId,
+        (settings, smpp): (Arc<CarrierSettings>, &SmppSettings),
+    ) -> (Vec<watch::Sender<bool>>, usize) {
         let mut ends = Vec::new();
         let kinds = bind::kinds(smpp);
-        let first = usize::try_from(slot).unwrap_or(0) * LINKS_PER_SLOT;
         for (link, &kind) in (first..).zip(kinds) {
             let (end, ending) = watch::channel(false);
             ends.push(end);
             let keeping = bind::keep_bound(
                 Arc::clone(&self.context),
-                (Arc::clone(settings), smpp.clone()),
+                (Arc::clone(&settings), smpp.clone()),
                 self.tls.clone(),
                 (link, kind, self.carrier.pdus.clone()),
                 self.events.clone(),
@@ -145,8 +174,7 @@ impl BindSlots {
                 slot
             });
         }
-        let tasks = kinds.len();
-        self.open.insert(slot, BindSlot { ends, tasks });
+        (ends, kinds.len())
     }
 
     /// Removes a task of a slot that has ended. After its last task the slot is released for other
@@ -239,7 +267,7 @@ impl BindSlots {
 
     /// Queues submits on a connection. A connection that is ending returns them, and gets no
     /// further ones.
-    pub(crate) fn submit(&mut self, link: LinkId, submits: Vec<Submit>) -> Result<(), Vec<Submit>> {
+    pub(crate) fn submit(&mut self, link: LinkId, submits: Submits) -> Result<(), Submits> {
         let Some(connection) = self.connections.get_mut(&link) else {
             return Err(submits);
         };

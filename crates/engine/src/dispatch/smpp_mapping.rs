@@ -128,13 +128,13 @@ fn is_delayed_in_memory(kind: SubmitFault, asked: &AnsweredRecipient<'_>) -> boo
 /// Returns a message id in the form that is stored. Carriers exceed the 64 octets of SMPP, and a
 /// database key is bounded. Ids of responses and receipts are cut alike, so a receipt still finds
 /// its page. The session cuts the id of a response first, so an id from a text is cut the same way.
-fn kept_id(mut id: String) -> String {
+pub(crate) fn kept_id(mut id: String) -> String {
     id.truncate(id.floor_char_boundary(MAX_MESSAGE_ID_OCTETS));
     truncate(id)
 }
 
 /// Returns an error code in the form that is stored and shown.
-fn kept_error(mut error: String) -> String {
+pub(crate) fn kept_error(mut error: String) -> String {
     error.truncate(error.floor_char_boundary(MAX_ERROR_OCTETS));
     error
 }

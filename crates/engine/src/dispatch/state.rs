@@ -3,15 +3,17 @@
 use super::decision::{Decision, Tag};
 use super::in_flight::{InFlight, Ready};
 use super::multipart::Answer;
-use super::pages::Pages;
+use super::pages::{Cut, Pages};
 use super::retry::{Requeue, RequeueKind};
 use super::smpp_mapping::{self, AnsweredRecipient};
+use super::transport::{HttpSubmit, Submits};
 use crate::context::Context;
 use crate::context::carrier::Carrier;
 use crate::context::metrics::CarrierMeasures;
 use crate::context::outcome::Outcome;
 use crate::settings::CarrierSettings;
 use domain::carrier_control::CarrierControl;
+use domain::http_carrier::submit_id;
 use domain::{DeliveryStatus, Pace, Priority, SubmitFault};
 use smpp::{ReceiptIds, Submit};
 use std::sync::Arc;
@@ -69,7 +71,17 @@ impl State {
         let service_type = smpp.map_or("", |smpp| smpp.service_type.as_str());
         let sends_validity = smpp.is_none_or(|smpp| smpp.send_validity);
         let validity_ms = sends_validity.then_some(validity_ms);
-        let pages = Pages::new(&claimed, &self.context.otp_key, service_type, validity_ms);
+        let cut = if self.carrier.is_http() {
+            Cut::Whole
+        } else {
+            Cut::Pages
+        };
+        let pages = Pages::new(
+            &claimed,
+            &self.context.otp_key,
+            cut,
+            (service_type, validity_ms),
+        );
         let is_late = now_ms >= batch.expires_at_ms;
         let ended = match &pages {
             None => Some(without_text as fn() -> Decision),
@@ -109,11 +121,11 @@ impl State {
         recipients: usize,
         free_window: usize,
         pace: &mut usize,
-    ) -> Vec<Submit> {
+    ) -> Submits {
         let now_ms = self.context.clock.now_ms();
         let window = self.carrier.settings.as_ref().map_or(0, |all| all.window);
         let reserve = usize::from(window >= MIN_WINDOW_WITH_RESERVE);
-        let mut submits = Vec::with_capacity(recipients.min(free_window).min(1_024));
+        let mut submits = self.no_submits(recipients.min(free_window).min(1_024));
         let mut taken = 0;
         while taken < recipients && submits.len() < free_window && *pace > 0 {
             let least = if submits.len() + reserve < free_window {
@@ -136,6 +148,15 @@ impl State {
             taken += 1;
         }
         submits
+    }
+
+    /// Returns an empty list of submits in the form of the carrier's protocol.
+    fn no_submits(&self, capacity: usize) -> Submits {
+        if self.carrier.is_http() {
+            Submits::Http(Vec::with_capacity(capacity))
+        } else {
+            Submits::Smpp(Vec::with_capacity(capacity))
+        }
     }
 
     /// Expires a recipient that waited in memory until its message expired. A second leg is put
@@ -285,17 +306,31 @@ fn expired() -> Decision {
     Decision::Ended(DeliveryStatus::Expired, "validity passed".to_owned())
 }
 
-fn push_pages(submits: &mut Vec<Submit>, ready: &Ready) {
+/// Adds the submits of a recipient. A carrier by HTTP gets the whole text in one.
+fn push_pages(submits: &mut Submits, ready: &Ready) {
+    let index = usize::from(ready.tag.recipient);
     for page in ready.due() {
         let tag = Tag {
             page: u8::try_from(page).unwrap_or(u8::MAX),
             ..ready.tag
         };
-        submits.push(Submit {
-            tag: tag.number(),
-            pdu: ready
-                .pages
-                .submit(ready.recipient, usize::from(ready.tag.recipient), page),
-        });
+        let tag = tag.number();
+        match submits {
+            Submits::Smpp(submits) => submits.push(Submit {
+                tag,
+                pdu: ready.pages.submit(ready.recipient, index, page),
+            }),
+            Submits::Http(submits) => {
+                let (from, body, unicode) = ready.pages.whole(index);
+                submits.push(HttpSubmit {
+                    tag,
+                    to: ready.recipient.to_string(),
+                    from,
+                    body,
+                    unicode,
+                    id: submit_id(ready.batch.message, ready.recipient, ready.batch.leg),
+                });
+            }
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! The connections of a carrier in the form that its worker uses: bound sessions and their events.
 
+use crate::context::outcome::Outcome;
 use smpp::{CommandStatus, Event, Submit};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::mpsc;
 
 /// The number of a connection of a carrier.
@@ -8,6 +11,83 @@ pub(crate) type LinkId = usize;
 
 /// A `deliver_sm` to answer: its connection and sequence number.
 pub(crate) type Origin = (LinkId, u32);
+
+/// A submit to a carrier by HTTP.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct HttpSubmit {
+    pub(crate) tag: u64,
+    pub(crate) to: String,
+    pub(crate) from: String,
+    /// The whole text.
+    pub(crate) body: String,
+    pub(crate) unicode: bool,
+    /// Our id of the submit.
+    pub(crate) id: String,
+}
+
+/// Submits to one carrier, in the form of its protocol.
+#[derive(Debug)]
+pub(crate) enum Submits {
+    Smpp(Vec<Submit>),
+    Http(Vec<HttpSubmit>),
+}
+
+impl Submits {
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Smpp(submits) => submits.len(),
+            Self::Http(submits) => submits.len(),
+        }
+    }
+
+    /// Returns the tags of the submits.
+    pub(crate) fn tags(&self) -> Vec<u64> {
+        match self {
+            Self::Smpp(submits) => submits.iter().map(|submit| submit.tag).collect(),
+            Self::Http(submits) => submits.iter().map(|submit| submit.tag).collect(),
+        }
+    }
+}
+
+/// The session of a carrier by HTTP.
+#[derive(Clone)]
+pub(crate) struct HttpSession {
+    submits: mpsc::UnboundedSender<Vec<HttpSubmit>>,
+    /// Number of submits without an outcome.
+    load: Arc<AtomicUsize>,
+}
+
+impl HttpSession {
+    /// Creates a session, with the end at which its submits arrive. The window bounds the channel.
+    pub(crate) fn new() -> (Self, mpsc::UnboundedReceiver<Vec<HttpSubmit>>) {
+        let (submits, arrived) = mpsc::unbounded_channel();
+        let load = Arc::default();
+        (Self { submits, load }, arrived)
+    }
+
+    /// Records that submits have an outcome.
+    pub(crate) fn answered(&self, count: usize) {
+        self.load.fetch_sub(count, Ordering::Relaxed);
+    }
+
+    fn load(&self) -> usize {
+        self.load.load(Ordering::Relaxed)
+    }
+
+    fn submit(&self, submits: Vec<HttpSubmit>) -> Result<(), Vec<HttpSubmit>> {
+        let count = submits.len();
+        self.load.fetch_add(count, Ordering::Relaxed);
+        self.submits.send(submits).map_err(|error| {
+            self.answered(count);
+            error.0
+        })
+    }
+
+    /// Ends the session after all earlier submits. An empty list is the signal.
+    fn unbind(&self) {
+        let _ = self.submits.send(Vec::new());
+    }
+}
 
 /// The session of the simulated carrier.
 #[derive(Clone)]
@@ -34,21 +114,27 @@ impl SandboxSession {
 #[derive(Clone)]
 pub(crate) enum BoundSession {
     Smpp(smpp::Session),
+    Http(HttpSession),
     Sandbox(SandboxSession),
 }
 
 impl BoundSession {
-    pub(crate) fn submit(&self, submits: Vec<Submit>) -> Result<(), Vec<Submit>> {
-        match self {
-            Self::Smpp(session) => session.submit(submits),
-            Self::Sandbox(session) => session.submit(submits),
+    pub(crate) fn submit(&self, submits: Submits) -> Result<(), Submits> {
+        match (self, submits) {
+            (Self::Smpp(session), Submits::Smpp(all)) => session.submit(all).map_err(Submits::Smpp),
+            (Self::Sandbox(session), Submits::Smpp(all)) => {
+                session.submit(all).map_err(Submits::Smpp)
+            }
+            (Self::Http(session), Submits::Http(all)) => session.submit(all).map_err(Submits::Http),
+            // A carrier has one protocol.
+            (_, submits) => Err(submits),
         }
     }
 
     pub(crate) fn answer(&self, answers: Vec<(u32, CommandStatus)>) {
         match self {
             Self::Smpp(session) => session.answer(answers),
-            Self::Sandbox(_) => {}
+            Self::Http(_) | Self::Sandbox(_) => {}
         }
     }
 
@@ -56,6 +142,7 @@ impl BoundSession {
     pub(crate) fn load(&self) -> usize {
         match self {
             Self::Smpp(session) => session.load(),
+            Self::Http(session) => session.load(),
             Self::Sandbox(_) => 0,
         }
     }
@@ -64,13 +151,14 @@ impl BoundSession {
     pub(crate) fn is_silent(&self) -> bool {
         match self {
             Self::Smpp(session) => session.is_silent(),
-            Self::Sandbox(_) => false,
+            Self::Http(_) | Self::Sandbox(_) => false,
         }
     }
 
     pub(crate) fn outstanding(&self) -> usize {
         match self {
             Self::Smpp(session) => session.outstanding(),
+            Self::Http(session) => session.load(),
             Self::Sandbox(_) => 0,
         }
     }
@@ -78,6 +166,7 @@ impl BoundSession {
     pub(crate) fn unbind(&self) {
         match self {
             Self::Smpp(session) => session.unbind(),
+            Self::Http(session) => session.unbind(),
             Self::Sandbox(session) => session.unbind(),
         }
     }
@@ -93,6 +182,11 @@ pub(crate) enum LinkEvent {
     },
     /// Responses and receipts arrived.
     Events { link: LinkId, events: Vec<Event> },
+    /// Requests have an outcome, by their tags.
+    Answered {
+        link: LinkId,
+        outcomes: Vec<(u64, Outcome)>,
+    },
     /// A connection has ended.
     Down { link: LinkId },
 }

@@ -9,12 +9,12 @@ use super::report::{PendingAck, ReportSink, WorkerReport};
 use super::slots::BindSlots;
 use super::state::State;
 use super::submit::{self, Open};
-use super::transport::{BoundSession, LinkEvent, LinkId};
+use super::transport::{BoundSession, LinkEvent, LinkId, Submits};
 use crate::context::Context;
 use crate::context::carrier::Carrier;
 use crate::context::outcome::Outcome;
 use domain::SubmitFault;
-use smpp::{CommandStatus, Event, Submit};
+use smpp::{CommandStatus, Event};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -139,6 +139,11 @@ impl CarrierWorker {
                 self.inboxes.lost(link);
                 self.count_connections();
             }
+            LinkEvent::Answered { link, outcomes } => {
+                for (tag, outcome) in outcomes {
+                    self.answered(link, tag, outcome);
+                }
+            }
             LinkEvent::Events { link, events } => {
                 for event in events {
                     self.event(link, event);
@@ -210,16 +215,15 @@ impl CarrierWorker {
         self.window_full = pace > 0 && self.state.in_flight.waiting() > 0;
     }
 
-    fn submit(&mut self, link: LinkId, submits: Vec<Submit>) {
-        if submits.is_empty() {
+    fn submit(&mut self, link: LinkId, submits: Submits) {
+        if submits.len() == 0 {
             return;
         }
         if let Err(returned) = self.slots.submit(link, submits) {
             // The connection is ending, and its event follows.
             self.count_connections();
-            for submit in returned {
-                self.state
-                    .record(Tag::from_number(submit.tag), Outcome::NotSent);
+            for tag in returned.tags() {
+                self.state.record(Tag::from_number(tag), Outcome::NotSent);
             }
         }
     }

@@ -25,10 +25,10 @@ const MAX_DOUBTFUL: u32 = 100;
 pub struct CarrierState {
     /// The name in the configuration.
     pub name: String,
-    /// Host and port.
+    /// Host and port, or the URL of a server of HTTP.
     pub address: String,
-    /// The `system_id` of the bind.
-    pub system_id: String,
+    /// The `system_id` of the bind. A carrier by HTTP has none.
+    pub system_id: Option<String>,
     /// Number of configured connections.
     pub binds: usize,
     /// Number of bound connections.
@@ -97,11 +97,8 @@ impl Installation {
             };
             Some(CarrierState {
                 name: settings.name.clone(),
-                address: settings.smpp().map_or("", |smpp| &smpp.address).to_owned(),
-                system_id: settings
-                    .smpp()
-                    .map_or("", |smpp| &smpp.system_id)
-                    .to_owned(),
+                address: settings.address().to_owned(),
+                system_id: settings.smpp().map(|smpp| smpp.system_id.clone()),
                 binds: settings.binds,
                 bound: self.bound(carrier, &binds),
                 window: settings.window,

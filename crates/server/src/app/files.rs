@@ -90,6 +90,8 @@ fn files_of(carrier: &CarrierSettings) -> usize {
             BindMode::Transceiver => 1,
             BindMode::TransmitterAndReceiver => 2,
         },
+        // Each request may have a connection of its own.
+        Protocol::Http(_) => carrier.window,
     };
     carrier.binds * of_bind + 1
 }

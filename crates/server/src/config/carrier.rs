@@ -1,5 +1,7 @@
-//! `[carriers.NAME]`: one SMSC account each.
+//! `[carriers.NAME]`: one account at a carrier each.
 
+use super::http_carrier;
+use super::public_url::PublicUrl;
 use super::secret::Secret;
 use super::section::{Section, short};
 use super::tls;
@@ -25,6 +27,11 @@ const MAX_IN_DOUBT_LIMIT: u32 = 100_000;
 const CARRIER_TIMEOUTS: RangeInclusive<Duration> =
     Duration::from_millis(10)..=Duration::from_hours(1);
 
+/// Requests at once to a carrier by HTTP.
+const MAX_REQUESTS: u32 = 1_000;
+const DEFAULT_REQUESTS: u32 = 20;
+const DEFAULT_ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+
 const DEFAULT_BINDS: u32 = 2;
 const DEFAULT_WINDOW: u32 = 100;
 /// The default of `in_doubt_limit`. One and a half windows are the default if they are more.
@@ -37,30 +44,79 @@ const BIND_MODES: [(&str, BindMode); 2] = [
     ("transmitter-and-receiver", BindMode::TransmitterAndReceiver),
 ];
 
-/// Reads one section: the account at the SMSC, and the rules of the carrier.
-pub(super) fn read(name: String, mut section: Section<'_>) -> (CarrierSettings, CarrierRules) {
+const KINDS: [(&str, Kind); 2] = [("smpp", Kind::Smpp), ("http", Kind::Http)];
+
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Kind {
+    Smpp,
+    Http,
+}
+
+/// Reads one section: the account at the carrier, and the rules of the carrier. Returns `None`
+/// after a fault.
+pub(super) fn read(
+    name: String,
+    mut section: Section<'_>,
+    public_url: Option<&PublicUrl>,
+) -> Option<(CarrierSettings, CarrierRules)> {
     check_name(&name, &section);
     let rewrites_sender = section.get("rewrites_sender").unwrap_or_default();
-    let window = count(&mut section, "window", MAX_WINDOW, DEFAULT_WINDOW);
-    let smpp = smpp(&mut section);
-    let settings = CarrierSettings {
-        name: name.clone(),
-        binds: count(&mut section, "binds", MAX_BINDS, DEFAULT_BINDS),
-        window,
-        in_doubt_limit: in_doubt_limit(&mut section, window),
-        max_per_second: section.within("max_per_second", 1..=MAX_PER_SECOND),
-        response_timeout: section
-            .time("response_timeout", CARRIER_TIMEOUTS)
-            .unwrap_or(DEFAULT_RESPONSE_TIMEOUT),
-        tls_ca: authorities(&mut section, smpp.tls),
-        protocol: Protocol::Smpp(smpp),
+    let kind = section.one_of("kind", &KINDS).unwrap_or(Kind::Smpp);
+    let settings = match kind {
+        Kind::Smpp => Some(by_smpp(&name, &mut section)),
+        Kind::Http => by_http(&name, &mut section, public_url),
     };
     section.finish();
     let rules = CarrierRules {
         name,
         rewrites_sender,
     };
-    (settings, rules)
+    Some((settings?, rules))
+}
+
+fn by_smpp(name: &str, section: &mut Section<'_>) -> CarrierSettings {
+    let window = count(section, "window", MAX_WINDOW, DEFAULT_WINDOW);
+    let smpp = smpp(section);
+    CarrierSettings {
+        name: name.to_owned(),
+        binds: count(section, "binds", MAX_BINDS, DEFAULT_BINDS),
+        window,
+        in_doubt_limit: in_doubt_limit(section, window),
+        max_per_second: section.within("max_per_second", 1..=MAX_PER_SECOND),
+        response_timeout: section
+            .time("response_timeout", CARRIER_TIMEOUTS)
+            .unwrap_or(DEFAULT_RESPONSE_TIMEOUT),
+        tls_ca: authorities(section, smpp.tls),
+        protocol: Protocol::Smpp(smpp),
+    }
+}
+
+/// Reads a carrier by HTTP. One node at a time sends to it, so its window holds for all nodes.
+fn by_http(
+    name: &str,
+    section: &mut Section<'_>,
+    public_url: Option<&PublicUrl>,
+) -> Option<CarrierSettings> {
+    let window = count(section, "window", MAX_REQUESTS, DEFAULT_REQUESTS);
+    section.within("recipients_per_request", 1..=1_u32);
+    let in_doubt_limit = in_doubt_limit(section, window);
+    let max_per_second = section.within("max_per_second", 1..=MAX_PER_SECOND);
+    let response_timeout = section.time("response_timeout", CARRIER_TIMEOUTS);
+    let http = http_carrier::read(section, name, public_url);
+    let tls = http
+        .as_ref()
+        .is_some_and(|http| http.server.scheme() == "https");
+    let tls_ca = authorities(section, tls);
+    Some(CarrierSettings {
+        name: name.to_owned(),
+        binds: 1,
+        window,
+        in_doubt_limit,
+        max_per_second,
+        response_timeout: response_timeout.unwrap_or(DEFAULT_ANSWER_TIMEOUT),
+        tls_ca,
+        protocol: Protocol::Http(http?),
+    })
 }
 
 /// Reads the account at the SMSC.

@@ -824,3 +824,120 @@ fn the_first_configuration_file_that_exists_is_read() {
     assert_eq!(first_of(&files), Some(here.as_path()));
     assert_eq!(FILES, ["ogene.toml", "/etc/ogene/ogene.toml"]);
 }
+
+/// A carrier by HTTP, and a gateway that uses it.
+const BY_HTTP: &str = r#"
+[http]
+public_url = "https://sms.example.ng"
+[carriers.agg]
+kind = "http"
+token = "t{0}ken"
+window = 7
+[carriers.agg.submit]
+url = "https://api.example.com/send?ref={id}"
+headers = { "X-Api-Key" = "{token}" }
+json = { to = ["{to}"], text = "{body}", dlr = "{receipt_url}", parts = 1 }
+id = "/data/id"
+error = "/code"
+accepted = ["ok"]
+[carriers.agg.receipts]
+secret = "0123456789abcdef"
+id = "/id"
+state = "/status"
+states = { DELIVRD = ["Delivered"] }
+[gateways.otp]
+carriers = ["agg"]
+"#;
+
+#[test]
+fn a_carrier_by_http_is_read() {
+    let config = read(BY_HTTP).expect("no fault");
+    let [carrier] = &config.carriers[..] else {
+        panic!("{:?}", config.carriers)
+    };
+    assert_eq!((carrier.binds, carrier.window), (1, 7));
+    let http = carrier.http().expect("HTTP");
+    let url = "https://sms.example.ng/hooks/carriers/agg/0123456789abcdef";
+    assert_eq!(http.receipt_url.as_deref(), Some(url));
+    assert_eq!(http.server.as_str(), "https://api.example.com/");
+    let request = http.submit.request(&domain::http_carrier::HttpMessage {
+        to: "2348031234567",
+        from: "Ogene",
+        body: "Hello",
+        id: "7f",
+        receipt_url: "R",
+        unicode: false,
+    });
+    assert_eq!(request.url, "https://api.example.com/send?ref=7f");
+    assert_eq!(
+        request.headers[0],
+        ("x-api-key".to_owned(), "t{0}ken".to_owned())
+    );
+    let body = r#"{"dlr":"R","parts":1,"text":"Hello","to":["2348031234567"]}"#;
+    assert_eq!(request.body, body);
+    let shown = format!("{config:?}");
+    assert!(!shown.contains("t{0}ken") && !shown.contains("0123456789abcdef"));
+}
+
+#[test]
+fn a_fault_of_a_carrier_by_http_says_what_to_do() {
+    for (part, instead, fault) in [
+        (
+            "kind = \"http\"",
+            "kind = \"ftp\"",
+            "must be one of \"smpp\", \"http\"",
+        ),
+        ("window = 7", "binds = 2", "carriers.agg.binds: unknown key"),
+        ("text = \"{body}\", ", "", "has no {to} or no {body}"),
+        (
+            "{body}",
+            "{text}",
+            "has the placeholder {text}, which does not exist",
+        ),
+        ("https://api.example.com/", "https://{to}/", "is not a URL"),
+        (
+            "id = \"/data/id\"",
+            "id = \"data\"",
+            "it must begin with `/`",
+        ),
+        ("accepted = [\"ok\"]", "", "submit.accepted: is missing"),
+        ("X-Api-Key", "Host", "is no header that a request may set"),
+        ("0123456789abcdef", "short", "must have 16 to 128 letters"),
+        ("DELIVRD", "OK", "\"OK\" is no state; there are DELIVRD"),
+        (
+            "public_url = \"https://sms.example.ng\"",
+            "",
+            "needs `receipts` and `http.public_url`",
+        ),
+        (
+            "json = {",
+            "form = { a = \"b\" }\njson = {",
+            "give either `json` or `form`",
+        ),
+        ("error =", "method = \"GET\"\nerror =", "GET has no body"),
+        (
+            "window = 7",
+            "recipients_per_request = 2",
+            "must be from 1 to 1",
+        ),
+    ] {
+        assert!(BY_HTTP.contains(part), "{part}");
+        let message = faults(&BY_HTTP.replacen(part, instead, 1));
+        assert!(message.contains(fault), "{instead}: {message}");
+    }
+    let preset =
+        "[carriers.agg]\nkind = \"http\"\npreset = \"twilio\"\nbase_url = \"https://a.ng\"\n";
+    let message = faults(preset);
+    assert!(
+        message.contains("carriers.agg.token: is missing"),
+        "{message}"
+    );
+    let message = faults(&format!("{preset}token = \"t\"\n"));
+    assert!(
+        message.contains("carriers.agg.account_sid: is missing"),
+        "{message}"
+    );
+    let complete = format!("{preset}token = \"t\"\naccount_sid = \"AC1\"\n");
+    let config = read(&complete).expect("no fault");
+    assert_eq!(config.carriers[0].address(), "https://a.ng/");
+}

@@ -34,6 +34,8 @@ mod finding;
 #[cfg(test)]
 mod fraud;
 #[cfg(test)]
+mod http_carriers;
+#[cfg(test)]
 mod idempotency;
 #[cfg(test)]
 mod inbound;

@@ -62,7 +62,7 @@ impl AttemptError {
 pub(crate) struct Connector {
     network: Arc<dyn Network>,
     allow_private: bool,
-    tls: TlsConnector,
+    tls: Option<TlsConnector>,
 }
 
 impl Connector {
@@ -80,8 +80,18 @@ impl Connector {
         Ok(Self {
             network,
             allow_private,
-            tls: TlsConnector::from(Arc::new(tls)),
+            tls: Some(TlsConnector::from(Arc::new(tls))),
         })
+    }
+
+    /// Creates a connector for URLs of the configuration, which may lead to any address. Without
+    /// `tls`, https fails.
+    pub(crate) fn configured(network: Arc<dyn Network>, tls: Option<TlsConnector>) -> Self {
+        Self {
+            network,
+            allow_private: true,
+            tls,
+        }
     }
 
     /// Connects to the host and port of `url`, with TLS for https, within `limit`.
@@ -113,11 +123,8 @@ impl Connector {
             return Ok(stream);
         }
         let name = server_name(&host).ok_or(AttemptError::Url)?;
-        let stream = self
-            .tls
-            .connect(name, stream)
-            .await
-            .map_err(AttemptError::Tls)?;
+        let tls = self.tls.as_ref().ok_or(AttemptError::Url)?;
+        let stream = tls.connect(name, stream).await.map_err(AttemptError::Tls)?;
         Ok(Box::new(stream))
     }
 

@@ -23,6 +23,14 @@ const MAX_BUFFER: usize = 32 * 1024;
 /// Maximum number of headers of an answer, the same as for requests to us.
 const MAX_HEADERS: usize = 256;
 
+/// The reason why a request got no answer.
+pub(crate) enum NoAnswer {
+    /// No octet of this request was sent.
+    NotSent(Box<Request<Full<Bytes>>>, hyper::Error),
+    /// The receiver may have the request.
+    Broken(hyper::Error),
+}
+
 /// An HTTP/1.1 connection. Dropping it closes it, even during an answer.
 pub(crate) struct Connection {
     requests: SendRequest<Full<Bytes>>,
@@ -43,6 +51,22 @@ impl Connection {
             let _ended = connection.await;
         });
         Ok(Self { requests, task })
+    }
+
+    /// Sends a request and waits for the head of the answer. Returns the request if no octet of it
+    /// was sent.
+    pub(crate) async fn try_send(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, NoAnswer> {
+        if let Err(error) = self.requests.ready().await {
+            return Err(NoAnswer::NotSent(Box::new(request), error));
+        }
+        let sent = self.requests.try_send_request(request).await;
+        sent.map_err(|mut error| match error.take_message() {
+            Some(request) => NoAnswer::NotSent(Box::new(request), error.into_error()),
+            None => NoAnswer::Broken(error.into_error()),
+        })
     }
 
     /// Sends a request and waits for the head of the answer.

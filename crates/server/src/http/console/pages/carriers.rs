@@ -108,17 +108,19 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
     let carrier = found.ok_or(Failure::NotFound)?;
     let traffic = Traffic::of(&visitor);
     let reading = traffic.reading(&carrier.name);
+    let mut sections = vec![responses(&reading, visitor.now_ms())];
+    // PDUs are those of SMPP.
+    if carrier.system_id.is_some() {
+        sections.push(last_pdus(&visitor, &carrier.name));
+    }
+    sections.push(carrier_changes::throttled(carrier));
     let screen = Details {
         shell: visitor.shell(&carrier.name, Section::Carriers),
         back: ("All carriers".to_owned(), PATH.to_owned()),
         changes: carrier_changes::offered(&visitor, carrier),
         figures: figures(carrier, &traffic, visitor.now_ms()),
         facts: facts(carrier, &reading),
-        sections: vec![
-            responses(&reading, visitor.now_ms()),
-            last_pdus(&visitor, &carrier.name),
-            carrier_changes::throttled(carrier),
-        ],
+        sections,
         refresh: Some(format!("{PATH}/{}", carrier.name)),
     };
     Ok(visitor.answer(&screen))
@@ -134,7 +136,11 @@ fn state(carrier: &CarrierState) -> Badge {
 
 /// Returns the badge of a carrier's connections.
 fn connections(carrier: &CarrierState) -> Badge {
-    let text = format!("{} of {} bound", carrier.bound, carrier.binds);
+    let text = match (&carrier.system_id, carrier.bound) {
+        (Some(_), bound) => format!("{bound} of {} bound", carrier.binds),
+        (None, 0) => "not connected".to_owned(),
+        (None, _) => "connected".to_owned(),
+    };
     let tone = match carrier.bound {
         0 => Tone::Bad,
         bound if bound < carrier.binds => Tone::Warning,
@@ -179,12 +185,17 @@ fn facts(carrier: &CarrierState, reading: &Reading) -> Vec<(String, String)> {
         let bound = reading.waited(percent);
         bound.map_or_else(|| "–".to_owned(), within)
     };
+    // A carrier by HTTP has no system id, and its window counts requests.
+    let (protocol, window) = match &carrier.system_id {
+        Some(system_id) => (("System id", system_id.clone()), "Window of a connection"),
+        None => (("Protocol", "HTTP".to_owned()), "Requests at once"),
+    };
     let facts = [
         ("State", words(carrier.control.mode.as_str())),
         ("Connections", connections(carrier).text),
         ("Address", carrier.address.clone()),
-        ("System id", carrier.system_id.clone()),
-        ("Window of a connection", count(carrier.window as u64)),
+        protocol,
+        (window, count(carrier.window as u64)),
         ("Half are submitted", waited(50)),
         ("95 % are submitted", waited(95)),
     ];
