@@ -18,8 +18,7 @@ named_enum! {
     pub enum Gateway {
         /// Ordinary: undelivered recipients are refunded.
         DirectRefund = "direct-refund",
-        /// Approved corporate: transactional text is allowed, and nothing is refunded after
-        /// submission.
+        /// Approved corporate: it allows transactional text, and refunds nothing after submission.
         DirectCorporate = "direct-corporate",
         /// One-time passwords: the highest priority and a short validity.
         Otp = "otp",
@@ -278,10 +277,11 @@ pub struct GatewayRules {
     pub refund_undelivered: bool,
     /// `true` if transactional text is allowed.
     pub transactional: bool,
+    /// `true` if recipients who opted out are left out of sends.
+    pub respect_opt_outs: bool,
     /// The policy for recipients in doubt.
     pub in_doubt: InDoubt,
-    /// Time after which a recipient without an outcome expires, milliseconds from the first
-    /// possible submit.
+    /// Milliseconds from the first possible submit until a recipient without an outcome expires.
     pub receipt_timeout_ms: i64,
     /// The validity that is requested from the carrier, milliseconds.
     pub validity_ms: i64,

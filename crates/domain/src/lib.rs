@@ -25,6 +25,7 @@ mod money;
 mod named_enum;
 mod network;
 mod number;
+pub mod opt_out;
 pub mod otp;
 mod pace;
 mod page_set;

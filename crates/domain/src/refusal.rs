@@ -98,6 +98,12 @@ pub enum Refusal {
         "None of the numbers in `to` is a valid mobile number. Use the international format, such as 2348031234567."
     )]
     NoValidRecipient,
+    /// All recipients have opted out.
+    #[error(
+        "Every recipient has opted out of your messages, which this gateway respects. Nothing was sent or charged; \
+         send to other numbers."
+    )]
+    NobodyLeft,
     /// The account has no message with that id.
     #[error("There is no message with this message_id on this account.")]
     UnknownMessage,

@@ -5,6 +5,7 @@ pub(crate) mod bound_users;
 pub(crate) mod callers;
 mod content;
 pub(crate) mod keys;
+pub(crate) mod left_out;
 pub(crate) mod rate;
 mod reservations;
 pub(crate) mod sandbox;

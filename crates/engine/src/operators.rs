@@ -13,6 +13,7 @@ mod content;
 mod error;
 mod inbound;
 mod messages;
+mod opt_outs;
 mod page;
 mod queries;
 mod requests;
@@ -35,6 +36,7 @@ pub use content::{Content, Phrase, prohibiting};
 pub use error::OperationError;
 pub use inbound::{Inbound, RouteFields};
 pub use messages::Messages;
+pub use opt_outs::OptOuts;
 pub use page::{Page, PageRequest};
 pub use queries::{Export, MessageDetails, Queries, QueryScope};
 pub use requests::Requests;
@@ -138,6 +140,12 @@ impl Operations {
     pub fn inbound(&self) -> Inbound {
         let Self { store, actor } = self.clone();
         Inbound { store, actor }
+    }
+
+    /// Opt-outs: add, list, remove.
+    pub fn opt_outs(&self) -> OptOuts {
+        let Self { store, actor } = self.clone();
+        OptOuts { store, actor }
     }
 
     /// Users of the console: create, list, invite, roles, reset, disable.

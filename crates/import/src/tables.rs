@@ -3,6 +3,7 @@
 mod contacts;
 mod inbound;
 mod operators;
+mod opt_outs;
 mod receipts;
 mod users;
 
@@ -13,7 +14,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 36] = [
+pub(super) const TABLES: [Table; 38] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -108,6 +109,8 @@ pub(super) const TABLES: [Table; 36] = [
     inbound::ROUTES,
     inbound::MESSAGES,
     inbound::PAGES,
+    opt_outs::OPT_OUTS,
+    opt_outs::ACCOUNTS,
     Table {
         name: "wallets",
         bucketed: Bucketed::ByAccount,

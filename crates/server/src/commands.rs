@@ -19,6 +19,7 @@ mod list;
 mod manual;
 mod message;
 mod migrate;
+mod opt_out;
 mod queries;
 mod restore;
 mod sender_id;
@@ -124,6 +125,9 @@ enum Command {
     /// Inbound messages: list them, and route numbers and keywords to accounts
     #[command(subcommand)]
     Inbound(inbound::Inbound),
+    /// Numbers that opted out of the messages of an account: add, list, remove
+    #[command(subcommand, name = "opt-out")]
+    OptOut(opt_out::OptOuts),
     /// Write recipients or the entries of a wallet as CSV
     #[command(subcommand)]
     Export(export::Export),
@@ -254,6 +258,7 @@ fn execute(command: Command, context: &Context) -> Result<Answer, Failure> {
             Command::Wallet(command) => command.run(context).await,
             Command::Message(command) => command.run(context).await,
             Command::Inbound(command) => command.run(context).await,
+            Command::OptOut(command) => command.run(context).await,
             Command::Export(command) => command.run(context).await,
             Command::Usage(usage) => usage.run(context).await,
             Command::Callback(command) => command.run(context).await,

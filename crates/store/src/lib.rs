@@ -19,6 +19,7 @@ mod inbound;
 mod lists;
 mod messages;
 mod operators;
+mod opt_outs;
 mod otps;
 mod outbox;
 mod rows;
@@ -74,6 +75,7 @@ pub use operators::audit::{Audit, AuditEntry, By};
 pub use operators::audited_limits::AuditedLimits;
 pub use operators::carriers::{CarrierControls, ControlledCarrier};
 pub use operators::content::{ContentRule, ContentRules};
+pub use opt_outs::{AddedOptOuts, OptOuts};
 pub use otps::{Otp, OtpChange, OtpMoment, Otps};
 pub use outbox::{
     AttemptOutcome, Attempted, Attempts, CALLBACK_STATES, Callback, CallbackAttempt, CallbackEvent,

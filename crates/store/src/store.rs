@@ -27,6 +27,7 @@ use crate::operators::audit::Audit;
 use crate::operators::audited_limits::AuditedLimits;
 use crate::operators::carriers::CarrierControls;
 use crate::operators::content::ContentRules;
+use crate::opt_outs::OptOuts;
 use crate::otps::Otps;
 use crate::outbox::{Attempts, CallbackSecrets, DeadCallbacks, Outbox};
 use crate::schema::SCHEMA;
@@ -318,6 +319,11 @@ impl Store {
     /// Returns the routes of inbound messages.
     pub fn inbound_routes(&self) -> InboundRoutes<'_> {
         InboundRoutes { db: &self.db }
+    }
+
+    /// Returns the opt-outs.
+    pub fn opt_outs(&self) -> OptOuts<'_> {
+        OptOuts { db: &self.db }
     }
 
     /// Returns the uploads of recipients.

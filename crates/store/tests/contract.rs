@@ -28,6 +28,7 @@ mod contract {
     mod model;
     mod money;
     mod nodes;
+    mod opt_outs;
     mod otps;
     mod outbox;
     mod pages;

@@ -173,6 +173,7 @@ fn rules() -> Rulebook {
         receipt_timeout_ms: 1,
         validity_ms: 1,
         legs: None,
+        respect_opt_outs: true,
         quiet_hours: None,
     };
     Rulebook {

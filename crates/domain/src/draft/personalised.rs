@@ -19,6 +19,7 @@ use crate::ids::AccountId;
 use crate::money::Money;
 use crate::number::recipient::Recipient;
 use crate::number::{self, RecipientList};
+use crate::opt_out::{LeftOut, Unwanted};
 use crate::personalised::{Row, RowFaults, Rows, Template};
 use crate::prohibited::Prohibited;
 use crate::refusal::Refusal;
@@ -48,6 +49,8 @@ pub struct PersonalisedDraft {
     pub invalid: Vec<String>,
     /// The number of rows with an invalid number.
     pub invalid_count: usize,
+    /// Recipients that were left out.
+    pub left_out: LeftOut,
     /// The first rows whose number is in an earlier row.
     pub repeated: Vec<u32>,
     /// The number of rows whose number is in an earlier row.
@@ -76,6 +79,23 @@ pub struct PersonalisedDraft {
 }
 
 impl PersonalisedDraft {
+    /// Leaves recipients out, with their charge. The fingerprint stays, so a repetition of the
+    /// request is a duplicate.
+    pub fn leave_out(&mut self, unwanted: &Unwanted) -> Result<(), Refusal> {
+        if unwanted.is_empty() {
+            return Ok(());
+        }
+        let numbers = self.recipients.iter().map(|one| one.recipient);
+        self.left_out = unwanted.count(numbers)?;
+        self.recipients
+            .retain(|one| !unwanted.contains(one.recipient));
+        self.page_count = recipient::largest_pages(&self.recipients);
+        self.pages_total = recipient::all_pages(&self.recipients);
+        self.cost = recipient::total_cost(&self.recipients)?;
+        self.priority = Priority::of(self.gateway, self.recipients.len());
+        Ok(())
+    }
+
     /// Returns the prepared text of a recipient without its suffix.
     pub fn text(&self, recipient: &PersonalisedRecipient) -> &str {
         piece(&self.texts, &recipient.text)
@@ -123,6 +143,7 @@ impl PersonalisedDraft {
             recipients,
             invalid: self.invalid,
             invalid_count: self.invalid_count,
+            left_out: self.left_out,
             adjustments: self.adjustments,
             classes,
             page_count: self.page_count,
@@ -228,12 +249,13 @@ pub fn draft_personalised(
         environment,
         gateway: gateway.gateway,
         sender: sender.name.clone(),
-        page_count: judged.page_count(),
-        pages_total: judged.pages_total(),
-        cost: judged.cost()?,
+        page_count: recipient::largest_pages(&judged.recipients),
+        pages_total: recipient::all_pages(&judged.recipients),
+        cost: recipient::total_cost(&judged.recipients)?,
         priority: Priority::of(gateway.gateway, judged.recipients.len()),
         invalid: chosen.invalid.invalid,
         invalid_count: chosen.invalid.invalid_count,
+        left_out: LeftOut::default(),
         repeated: chosen.repeated,
         repeated_count: chosen.repeated_count,
         adjustments: Adjustments {

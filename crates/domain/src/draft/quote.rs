@@ -6,6 +6,7 @@ use crate::gateway::Rulebook;
 use crate::money::Money;
 use crate::number::MAX_NAMED_INVALID;
 use crate::number::recipient::Recipient;
+use crate::opt_out::LeftOut;
 use crate::personalised::Rows;
 use crate::text::{Alphabet, Text, TextChange, TextChanges};
 use std::cmp::Reverse;
@@ -37,6 +38,8 @@ pub struct Quote {
     pub invalid: Vec<String>,
     /// The number of invalid numbers.
     pub invalid_count: usize,
+    /// Recipients that are left out.
+    pub left_out: LeftOut,
     /// The largest number of pages of a recipient.
     pub page_count: i64,
     /// The pages of all recipients.
@@ -70,6 +73,7 @@ impl Quote {
             recipients_count: draft.recipients.len(),
             invalid: draft.invalid.clone(),
             invalid_count: draft.invalid_count,
+            left_out: draft.left_out,
             page_count: draft.page_count,
             pages_total: networks.pages(),
             alphabet: longest.alphabet(),
@@ -114,6 +118,7 @@ impl Quote {
             recipients_count: draft.recipients.len(),
             invalid: draft.invalid.clone(),
             invalid_count: draft.invalid_count,
+            left_out: draft.left_out,
             page_count: draft.page_count,
             pages_total: draft.pages_total,
             alphabet: draft.alphabet(),
@@ -131,6 +136,7 @@ impl Quote {
         self.invalid.extend(other.invalid);
         self.invalid.truncate(MAX_NAMED_INVALID);
         self.invalid_count += other.invalid_count;
+        self.left_out.opted_out += other.left_out.opted_out;
         self.page_count = self.page_count.max(other.page_count);
         self.pages_total += other.pages_total;
         if other.alphabet == Alphabet::Ucs2 {

@@ -10,6 +10,7 @@ use crate::ids::AccountId;
 use crate::money::Money;
 use crate::number;
 use crate::number::recipient::Recipient;
+use crate::opt_out::{LeftOut, Unwanted};
 use crate::otp::OtpMessage;
 use crate::prohibited::Prohibited;
 use crate::refusal::Refusal;
@@ -40,6 +41,8 @@ pub struct Draft {
     pub invalid: Vec<String>,
     /// The number of invalid entries.
     pub invalid_count: usize,
+    /// Recipients that were left out.
+    pub left_out: LeftOut,
     /// Parts of the request that were changed or ignored.
     pub adjustments: Adjustments,
     /// The recipients by network.
@@ -63,6 +66,25 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// Leaves recipients out, with their charge. The fingerprint stays, so a repetition of the
+    /// request is a duplicate.
+    pub fn leave_out(&mut self, unwanted: &Unwanted) -> Result<(), Refusal> {
+        if unwanted.is_empty() {
+            return Ok(());
+        }
+        self.left_out = unwanted.count(self.recipients.iter().copied())?;
+        let is_wanted = |recipient: &Recipient| !unwanted.contains(*recipient);
+        self.recipients.retain(is_wanted);
+        for class in &mut self.classes {
+            class.recipients.retain(is_wanted);
+        }
+        self.classes.retain(|class| !class.recipients.is_empty());
+        self.page_count = largest_pages(&self.classes);
+        self.cost = classes::total_cost(&self.classes)?;
+        self.priority = Priority::of(self.gateway, self.recipients.len());
+        Ok(())
+    }
+
     /// Returns the pages of all recipients.
     pub fn pages_total(&self) -> i64 {
         let count = |class: &Class| i64::try_from(class.recipients.len()).unwrap_or(i64::MAX);
@@ -145,7 +167,7 @@ pub fn draft(
             removed_characters,
             ignored_fields: fields.ignored,
         },
-        page_count: classes.iter().map(|class| class.pages).max().unwrap_or(0),
+        page_count: largest_pages(&classes),
         cost,
         priority: Priority::of(gateway.gateway, list.valid.len()),
         due_at_ms,
@@ -156,9 +178,14 @@ pub fn draft(
         recipients: list.valid,
         invalid: list.invalid,
         invalid_count: list.invalid_count,
+        left_out: LeftOut::default(),
         callback_url,
         customer_reference,
     })
+}
+
+fn largest_pages(classes: &[Class]) -> i64 {
+    classes.iter().map(|class| class.pages).max().unwrap_or(0)
 }
 
 fn recipients(

@@ -32,6 +32,7 @@ fn gateway(gateway: Gateway, naira: i64) -> GatewayRules {
         },
         refund_undelivered: gateway == Gateway::DirectRefund,
         transactional: !promotional,
+        respect_opt_outs: promotional,
         in_doubt: InDoubt::Hold,
         receipt_timeout_ms: 1,
         validity_ms: 1,

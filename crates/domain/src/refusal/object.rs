@@ -10,6 +10,9 @@ pub enum ObjectRefusal {
         "There is no route with this route_id on this account: `GET /inbound/routes` lists them."
     )]
     UnknownRoute,
+    /// The account has no opt-out of that number.
+    #[error("This number has not opted out of the messages of this account. Check the number.")]
+    UnknownOptOut,
     /// The operator did not give the number to the account.
     #[error(
         "The operator did not give this number to your account: `GET /inbound/routes` lists your numbers. Ask the operator \

@@ -65,6 +65,10 @@ pub enum List {
     SmppUsers = 23,
     /// Tokens of an account, for the account.
     OwnTokens = 30,
+    /// Opt-outs of an account.
+    OptOuts = 40,
+    /// Opt-outs of an account, for operators.
+    OperatorOptOuts = 41,
 }
 
 /// The start of the next page of a list, as an opaque text.

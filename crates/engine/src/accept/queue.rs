@@ -195,6 +195,7 @@ mod tests {
             recipients: vec![Recipient::from_digits(2_348_031_234_567); recipients],
             invalid: Vec::new(),
             invalid_count: 0,
+            left_out: domain::opt_out::LeftOut::default(),
             adjustments: domain::Adjustments::default(),
             classes: Vec::new(),
             page_count: 1,

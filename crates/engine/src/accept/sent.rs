@@ -1,5 +1,6 @@
 //! The answer that a customer gets to an accepted send.
 
+use domain::opt_out::LeftOut;
 use domain::{
     Adjustments, Alphabet, Draft, Environment, Gateway, MessageId, Money, RecipientTexts,
 };
@@ -25,6 +26,8 @@ pub struct Sent {
     pub invalid_recipients: Vec<String>,
     /// The number of entries that are not valid recipients.
     pub invalid_count: usize,
+    /// Recipients that were left out.
+    pub left_out: LeftOut,
     /// Parts of the request that were changed or ignored.
     pub adjustments: Adjustments,
     /// The due time, Unix milliseconds, or `None` if the message is due at once.
@@ -72,6 +75,7 @@ impl Sent {
             page_count: draft.page_count,
             invalid_recipients: draft.invalid.clone(),
             invalid_count: draft.invalid_count,
+            left_out: draft.left_out,
             adjustments: draft.adjustments.clone(),
             scheduled_for_ms: draft.due_at_ms,
         }

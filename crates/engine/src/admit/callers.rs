@@ -29,6 +29,8 @@ const MAX_TOKENS: usize = 100_000;
 pub struct Caller {
     /// The account with its sender IDs.
     pub customer: Arc<Customer>,
+    /// `true` if the account has ever had an opt-out.
+    pub has_opt_outs: bool,
     /// The id of the token of the request.
     pub token_id: String,
     /// The limits of the token.
@@ -152,9 +154,10 @@ impl Callers {
         account: AccountId,
         via: &str,
     ) -> Result<Option<Caller>, Error> {
-        let customer = self.customer(account).await?;
-        Ok(customer.map(|customer| Caller {
+        let found = self.customer(account).await?;
+        Ok(found.map(|(customer, has_opt_outs)| Caller {
             customer: Arc::new(customer),
+            has_opt_outs,
             token_id: via.to_owned(),
             terms: TokenTerms::default(),
             counted: None,
@@ -178,14 +181,18 @@ impl Callers {
 
     async fn look_up(&self, hash: TokenHash, forgotten: u64) -> Result<Option<Arc<Caller>>, Error> {
         let caller = match self.store.tokens().account_of(&hash).await? {
-            Some((account, token_id, terms)) => self.customer(account).await?.map(|customer| {
-                Arc::new(Caller {
-                    customer: Arc::new(customer),
-                    token_id,
-                    counted: terms.per_minute.map(|_| number_of(&hash)),
-                    terms,
+            Some((account, token_id, terms)) => {
+                let found = self.customer(account).await?;
+                found.map(|(customer, has_opt_outs)| {
+                    Arc::new(Caller {
+                        customer: Arc::new(customer),
+                        has_opt_outs,
+                        token_id,
+                        counted: terms.per_minute.map(|_| number_of(&hash)),
+                        terms,
+                    })
                 })
-            }),
+            }
             None => None,
         };
         let mut known = self.known();
@@ -196,7 +203,8 @@ impl Callers {
         Ok(caller)
     }
 
-    async fn customer(&self, id: AccountId) -> Result<Option<Customer>, database::Error> {
+    /// Returns an account with its sender IDs, and `true` if it has ever had an opt-out.
+    async fn customer(&self, id: AccountId) -> Result<Option<(Customer, bool)>, database::Error> {
         let Some(account) = self.store.accounts().find(id).await? else {
             return Ok(None);
         };
@@ -207,7 +215,8 @@ impl Callers {
             .chain(senders)
             .map(|sender| (sender::key(&sender.name), sender))
             .collect();
-        Ok(Some(Customer { account, senders }))
+        let has_opt_outs = self.store.opt_outs().were_used(id).await?;
+        Ok(Some((Customer { account, senders }, has_opt_outs)))
     }
 
     /// Polls the revision and invalidates what changed. Runs until the engine ends.

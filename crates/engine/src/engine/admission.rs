@@ -2,19 +2,20 @@
 
 use super::customer_queries::CustomerQueries;
 use super::report::{self, DeliveryReport};
-use super::request::{Quoted, SendRequest};
+use super::request::{Drafted, Quoted, SendRequest};
 use super::stages::{Admitted, NotAdmitted, Purpose, Stages};
 use crate::accept::keyed::{Begun, PendingKey};
 use crate::accept::{Answered, Keyed};
 use crate::admit::callers::Caller;
 use crate::admit::keys::KeyClaim;
+use crate::admit::left_out::Checked;
 use crate::admit::sandbox as simulated;
 use crate::context::Context;
 use crate::context::live::Live;
 use crate::error::{Error, within};
 use domain::idempotency::{self, Decision, IdempotencyKey, RequestFingerprint};
 use domain::rate::Rate;
-use domain::{AccountId, Customer, Draft, Environment, Purse, Refusal};
+use domain::{AccountId, Customer, Environment, Purse, Refusal};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use store::{By, KeyedRequest, StoredAnswer};
@@ -204,7 +205,8 @@ impl Admission {
         key: Option<PendingKey>,
     ) -> Result<Answered, Error> {
         let stages = &self.stages;
-        let draft = self.draft(request, &live)?;
+        let drafted = self.draft(request, &live)?;
+        let draft = self.without_unwanted(drafted, &live).await?.into_draft();
         simulated::steer(&draft, live.limits.sends_per_minute)?;
         let (limits, clock) = (live.limits.sandbox, &stages.context.clock);
         within(simulated::count(&draft, limits, &stages.rates, clock)).await?;
@@ -213,7 +215,7 @@ impl Admission {
     }
 
     /// Checks a send, and returns its draft.
-    fn draft(&self, request: SendRequest, live: &Live) -> Result<Draft, Refusal> {
+    fn draft(&self, request: SendRequest, live: &Live) -> Result<Drafted, Refusal> {
         request.draft(
             &self.caller.customer,
             self.environment,
@@ -223,18 +225,33 @@ impl Admission {
         )
     }
 
+    /// Leaves out the recipients who opted out, if the gateway respects that.
+    async fn without_unwanted(&self, mut drafted: Drafted, live: &Live) -> Result<Drafted, Error> {
+        let (gateway, sender) = drafted.route();
+        let check = Checked {
+            caller: &self.caller,
+            environment: self.environment,
+            gateway,
+            sender,
+        };
+        if check.is_needed(&live.plan.rules) {
+            let store = &self.stages.context.store;
+            // The future is boxed because most sends do not need it.
+            let unwanted = Box::pin(check.unwanted(store, drafted.recipients())).await?;
+            drafted.leave_out(&unwanted)?;
+        }
+        Ok(drafted)
+    }
+
     /// Returns the price of a send and the balance of the wallet. Nothing is sent, charged or
     /// recorded. The refusals are those of a send, except for a low balance and a duplicate.
     pub async fn quote(&self, request: SendRequest) -> Result<Quoted, Error> {
         let live = self.stages.context.live.load_full();
         let now_ms = self.stages.context.clock.now_ms();
-        let (draft, quote) = request.quote(
-            &self.caller.customer,
-            self.environment,
-            &live.plan.rules,
-            &self.stages.guards.prohibited(),
-            now_ms,
-        )?;
+        let body = request.body();
+        let drafted = self.draft(request, &live)?;
+        let drafted = self.without_unwanted(drafted, &live).await?;
+        let (draft, quote) = drafted.into_quote(body.as_deref(), &live.plan.rules);
         match simulated::steer(&draft, live.limits.reads_per_minute) {
             Ok(()) | Err(Refusal::InsufficientFunds { .. }) => {}
             Err(refusal) => return Err(refusal.into()),

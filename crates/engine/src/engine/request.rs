@@ -1,12 +1,13 @@
 //! The request of a send: one text for all recipients, or a text for each.
 
 use domain::idempotency::{self, Operation, RequestFingerprint};
+use domain::opt_out::Unwanted;
 use domain::otp::OtpMessage;
 use domain::personalised::Rows;
 use domain::schedule::SendTimes;
 use domain::{
-    Customer, Draft, Environment, Fingerprint, Money, Prohibited, Quote, Refusal, Rulebook,
-    SendFields, SubmitFields,
+    Customer, Draft, Environment, Fingerprint, Gateway, Money, PersonalisedDraft, Prohibited,
+    Quote, Recipient, Refusal, Rulebook, SendFields, SubmitFields,
 };
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -79,6 +80,14 @@ impl SendRequest {
         }
     }
 
+    /// Returns the text of a quoted request, as it was written.
+    pub(super) fn body(&self) -> Option<String> {
+        match self {
+            Self::Shared(fields) | Self::Personalised(fields, _) => fields.body.clone(),
+            Self::Otp(_) | Self::Submit(..) => None,
+        }
+    }
+
     /// Checks the request, and returns its draft.
     pub(super) fn draft(
         self,
@@ -87,8 +96,8 @@ impl SendRequest {
         rules: &Rulebook,
         prohibited: &Prohibited,
         now_ms: i64,
-    ) -> Result<Draft, Refusal> {
-        match self {
+    ) -> Result<Drafted, Refusal> {
+        let draft = match self {
             Self::Shared(fields) => {
                 domain::draft(fields, customer, environment, rules, prohibited, now_ms)
             }
@@ -110,56 +119,78 @@ impl SendRequest {
                 prohibited,
                 now_ms,
             ),
-            Self::Personalised(fields, rows) => run_blocking(rows.len(), || {
-                let draft = domain::draft_personalised(
-                    fields,
-                    &rows,
-                    customer,
-                    environment,
-                    rules,
-                    prohibited,
-                    now_ms,
-                )?;
-                Ok(draft.into_draft())
-            }),
+            Self::Personalised(fields, rows) => {
+                let draft = run_blocking(rows.len(), || {
+                    domain::draft_personalised(
+                        fields,
+                        &rows,
+                        customer,
+                        environment,
+                        rules,
+                        prohibited,
+                        now_ms,
+                    )
+                });
+                return Ok(Drafted::Personalised(Box::new(draft?), rows));
+            }
+        };
+        draft.map(Drafted::Shared)
+    }
+}
+
+/// A checked request, some of whose recipients may be left out.
+pub(super) enum Drafted {
+    /// One text for all recipients.
+    Shared(Draft),
+    /// A text for each recipient, and the rows of the request.
+    Personalised(Box<PersonalisedDraft>, Rows),
+}
+
+impl Drafted {
+    /// Returns the gateway and the sender ID.
+    pub(super) fn route(&self) -> (Gateway, &str) {
+        match self {
+            Self::Shared(draft) => (draft.gateway, &draft.sender),
+            Self::Personalised(draft, _) => (draft.gateway, &draft.sender),
         }
     }
 
-    /// Checks the request, and returns its draft and its price.
-    pub(super) fn quote(
-        self,
-        customer: &Customer,
-        environment: Environment,
-        rules: &Rulebook,
-        prohibited: &Prohibited,
-        now_ms: i64,
-    ) -> Result<(Draft, Quote), Refusal> {
+    /// Returns the recipients.
+    pub(super) fn recipients(&self) -> Vec<Recipient> {
         match self {
-            Self::Shared(fields) => {
-                let body = fields.body.clone().unwrap_or_default();
-                let draft =
-                    domain::draft(fields, customer, environment, rules, prohibited, now_ms)?;
-                let quote = Quote::of(&draft, &body, rules);
-                Ok((draft, quote))
+            Self::Shared(draft) => draft.recipients.clone(),
+            Self::Personalised(draft, _) => {
+                draft.recipients.iter().map(|one| one.recipient).collect()
             }
-            request @ (Self::Otp(_) | Self::Submit(..)) => {
-                let draft = request.draft(customer, environment, rules, prohibited, now_ms)?;
-                let quote = Quote::of(&draft, draft.text.as_str(), rules);
-                Ok((draft, quote))
+        }
+    }
+
+    /// Leaves recipients out.
+    pub(super) fn leave_out(&mut self, unwanted: &Unwanted) -> Result<(), Refusal> {
+        match self {
+            Self::Shared(draft) => draft.leave_out(unwanted),
+            Self::Personalised(draft, _) => draft.leave_out(unwanted),
+        }
+    }
+
+    /// Returns the draft of the message.
+    pub(super) fn into_draft(self) -> Draft {
+        match self {
+            Self::Shared(draft) => draft,
+            Self::Personalised(draft, rows) => run_blocking(rows.len(), || draft.into_draft()),
+        }
+    }
+
+    /// Returns the draft of the message, and its price. `body` is the text as it was written.
+    pub(super) fn into_quote(self, body: Option<&str>, rules: &Rulebook) -> (Draft, Quote) {
+        match self {
+            Self::Shared(draft) => {
+                let quote = Quote::of(&draft, body.unwrap_or(draft.text.as_str()), rules);
+                (draft, quote)
             }
-            Self::Personalised(fields, rows) => run_blocking(rows.len(), || {
-                let body = fields.body.clone();
-                let draft = domain::draft_personalised(
-                    fields,
-                    &rows,
-                    customer,
-                    environment,
-                    rules,
-                    prohibited,
-                    now_ms,
-                )?;
-                let quote = Quote::of_personalised(&draft, &rows, body.as_deref(), rules);
-                Ok((draft.into_draft(), quote))
+            Self::Personalised(draft, rows) => run_blocking(rows.len(), || {
+                let quote = Quote::of_personalised(&draft, &rows, body, rules);
+                (draft.into_draft(), quote)
             }),
         }
     }

@@ -203,10 +203,15 @@ impl UploadSends {
             if has_text && !rows.is_empty() {
                 let full = std::mem::replace(&mut rows, Rows::new(max));
                 let request = SendRequest::Personalised(send.fields.clone(), full);
-                let Quoted { quote, .. } = admission.quote(request).await?;
-                match &mut review.quote {
-                    Some(total) => total.add(quote),
-                    none => *none = Some(quote),
+                match admission.quote(request).await {
+                    Ok(Quoted { quote, .. }) => match &mut review.quote {
+                        Some(total) => total.add(quote),
+                        none => *none = Some(quote),
+                    },
+                    // Another message may have recipients who are left.
+                    Err(Error::Refused(Refusal::NobodyLeft))
+                        if is_more || review.quote.is_some() => {}
+                    Err(error) => return Err(error),
                 }
             }
             if !is_more {
@@ -250,6 +255,7 @@ impl UploadSends {
                 }
                 match self.send_one(send, key, number, full).await {
                     Ok(message) => step.messages.extend(message),
+                    Err(Error::Refused(Refusal::NobodyLeft)) if is_more || number > 0 => {}
                     Err(error) if number == 0 => return Err(error),
                     Err(error) => {
                         step.next = Some(number);

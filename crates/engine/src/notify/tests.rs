@@ -343,6 +343,7 @@ impl Kit {
             recipients: recipients.clone(),
             invalid: vec![],
             invalid_count: 0,
+            left_out: domain::opt_out::LeftOut::default(),
             adjustments: domain::Adjustments::default(),
             classes: vec![],
             page_count: 1,

@@ -91,6 +91,9 @@ pub enum OperationError {
     /// The route does not exist.
     #[error("there is no route {0}: see `ogene inbound route list`")]
     NoRoute(String),
+    /// The number has no opt-out.
+    #[error("the number has not opted out of the account: see `ogene opt-out list`")]
+    NoOptOut,
     /// The number of a route has a wrong form.
     #[error(transparent)]
     Number(#[from] NumberFault),

@@ -146,6 +146,7 @@ fn gateway(gateway: Gateway, carriers: [usize; 2], in_doubt: InDoubt) -> Gateway
         receipt_timeout_ms: TIMEOUT_MS,
         validity_ms: TIMEOUT_MS,
         legs: None,
+        respect_opt_outs: false,
         quiet_hours: None,
     }
 }

@@ -5,6 +5,7 @@ use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::carrier_control::CarrierChange;
 use domain::contacts::Contact;
 use domain::inbound::{InboundMessage, InboundRoute};
+use domain::opt_out::OptOut;
 use domain::smpp_user::{SmppLimits, SmppUser};
 use domain::token::TokenTerms;
 use domain::user::UserId;
@@ -18,8 +19,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use store::{
     Accepted, AddedRoute, ArrivedPage, CallbackSecret, CarrierReport, Claim, Edit, Expiry,
-    ImportState, Invited, KeptPages, Link, NewMessage, NewSession, NewUser, Progress, Receipt,
-    RouteOwner, Store, TokenInfo,
+    ImportState, Invited, KeptPages, Link, NewMessage, NewSession, NewUser, Outcome, Progress,
+    Receipt, RouteOwner, Store, TokenInfo,
 };
 use storekit::{
     CARRIER, DAY, Fate, Kit, NOW, Sending, URL, backup_planner, by, claim, delivered, message_id,
@@ -65,6 +66,7 @@ async fn source() -> Source {
     users(&kit, accounts[0]).await;
     contacts(&kit, accounts[0]).await;
     inbound(&kit, accounts[0]).await;
+    opt_outs(&kit, accounts[0]).await;
     let mut messages = Vec::new();
     for (index, fate) in Fate::ALL.into_iter().cycle().take(40).enumerate() {
         let at_ms = NOW - i64::try_from(index).unwrap() * DAY / 10;
@@ -238,6 +240,21 @@ async fn inbound(kit: &Kit, account: AccountId) {
     };
     let inbound = kit.store.inbound_messages();
     assert!(inbound.keep(message, vec![1], None).await.unwrap());
+}
+
+/// A number that opted out of one sender ID.
+async fn opt_outs(kit: &Kit, account: AccountId) {
+    let opt_out = OptOut {
+        id: message_id(NOW),
+        account,
+        recipient: number(1),
+        sender: Some("Ada Foods".to_owned()),
+        reason: Some("complaint".to_owned()),
+        created_at_ms: NOW,
+    };
+    let opt_outs = kit.store.opt_outs();
+    let added = opt_outs.add(account, vec![opt_out], None, by(NOW)).await;
+    assert!(matches!(added.unwrap(), Outcome::Made(_)));
 }
 
 /// The times and addresses at which a token is valid.

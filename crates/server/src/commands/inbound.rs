@@ -241,8 +241,25 @@ fn message_row(message: &InboundMessage) -> Result<Row<7>, Failure> {
     Row::new(&json, cells)
 }
 
-/// Returns a text in one line, without the characters that steer a terminal.
+/// Returns a text in one line, without the characters that steer a terminal or turn the direction of
+/// writing.
 fn one_line(text: &str) -> String {
-    let shown = |letter: char| if letter.is_control() { ' ' } else { letter };
+    let steers = |letter: char| {
+        letter.is_control()
+            || matches!(letter, '\u{61C}' | '\u{200E}' | '\u{200F}')
+            || matches!(letter, '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+    };
+    let shown = |letter: char| if steers(letter) { ' ' } else { letter };
     text.chars().map(shown).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::one_line;
+
+    #[test]
+    fn a_text_in_a_list_steers_no_terminal() {
+        let text = "a\n\u{1B}[2J\u{202E}b\u{2066}c\u{200F}\u{2029}\u{1ECD}";
+        assert_eq!(one_line(text), "a  [2J b c  \u{1ECD}");
+    }
 }

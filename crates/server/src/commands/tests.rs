@@ -150,6 +150,10 @@ fn every_command_about_messages_is_understood() {
         "ogene inbound route list --account 7",
         "ogene inbound route remove --id rt_1",
         "ogene inbound list --account 7 --number 32811 --keyword promo --sender 2348031234567 --since 2027-01-31",
+        "ogene opt-out add --account 7 --recipient 2348031234567",
+        "ogene opt-out add --account 7 --recipient 2348031234567 --sender AdaFoods --reason complaint",
+        "ogene opt-out list --account 7 --limit 5",
+        "ogene opt-out remove --account 7 --recipient 2348031234567",
         "ogene message list",
         "ogene message list --account 7 --sandbox --recipient 2348031234567 --sender Ada --gateway otp --limit 5",
         "ogene message list --state sending --delivery-status delivrd --customer-reference R --since 2027-01-31",
@@ -250,7 +254,7 @@ enum Audited {
 }
 
 /// Every command. A new one is added here with its relation to the audit.
-const AUDITED: [(&str, Audited); 77] = [
+const AUDITED: [(&str, Audited); 80] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -302,6 +306,9 @@ const AUDITED: [(&str, Audited); 77] = [
     ("inbound.route.list", Audited::Nothing),
     ("inbound.route.remove", Audited::Entry),
     ("inbound.list", Audited::Nothing),
+    ("opt-out.add", Audited::Entry),
+    ("opt-out.list", Audited::Nothing),
+    ("opt-out.remove", Audited::Entry),
     ("export.recipients", Audited::Nothing),
     ("export.wallet", Audited::Nothing),
     ("usage", Audited::Nothing),

@@ -95,6 +95,7 @@ fn default_rules(gateway: Gateway) -> GatewayRules {
         preference: Preference::default(),
         refund_undelivered: refund,
         transactional,
+        respect_opt_outs: matches!(gateway, Gateway::DirectRefund | Gateway::DualBackup),
         in_doubt: InDoubt::Resend {
             hold_ms: millis(IN_DOUBT_HOLD),
         },
@@ -130,6 +131,7 @@ fn direct(gateway: Gateway, mut section: Section<'_>, known: &Known<'_>) -> Gate
             .get("refund_undelivered")
             .unwrap_or(defaults.refund_undelivered),
         transactional: transactional(&mut section).unwrap_or(defaults.transactional),
+        respect_opt_outs: respect(&mut section, "respect_opt_outs", defaults.respect_opt_outs),
         in_doubt: in_doubt(&mut section),
         validity_ms: section
             .time("validity", PROMISED)
@@ -175,6 +177,7 @@ fn dual(mut section: Section<'_>, place: &Origin, others: &[GatewayRules]) -> Ga
     let legs = legs(&mut section, place, others);
     let rules = GatewayRules {
         transactional: transactional(&mut section).unwrap_or(defaults.transactional),
+        respect_opt_outs: respect(&mut section, "respect_opt_outs", defaults.respect_opt_outs),
         receipt_timeout_ms: section
             .time("receipt_timeout", PROMISED)
             .map_or(defaults.receipt_timeout_ms, millis),
@@ -302,6 +305,11 @@ fn indexes(names: &[String], known: &Known<'_>, fault: &impl Fn(String)) -> Vec<
 
 fn transactional(section: &mut Section<'_>) -> Option<bool> {
     section.one_of("transactional", &[("refuse", false), ("allow", true)])
+}
+
+/// Reads whether the recipients of a list are left out of sends.
+fn respect(section: &mut Section<'_>, key: &'static str, default: bool) -> bool {
+    section.get(key).unwrap_or(default)
 }
 
 fn in_doubt(section: &mut Section<'_>) -> InDoubt {

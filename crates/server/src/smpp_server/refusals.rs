@@ -138,6 +138,7 @@ fn status_of(refusal: &Refusal) -> CommandStatus {
         | Refusal::Malformed(_)
         | Refusal::UnknownMessage
         | Refusal::Duplicate
+        | Refusal::NobodyLeft
         | Refusal::Prohibited(_)
         | Refusal::Transactional { .. }
         | Refusal::CallbackUrl(_)

@@ -50,6 +50,8 @@ mod logs;
 #[cfg(test)]
 mod odd_carriers;
 #[cfg(test)]
+mod opting_out;
+#[cfg(test)]
 mod otp;
 #[cfg(test)]
 mod outcomes;

@@ -53,6 +53,7 @@ fn message(ogene: &Ogene, store: &Store, at_ms: i64) -> NewMessage {
         recipients,
         invalid: Vec::new(),
         invalid_count: 0,
+        left_out: domain::opt_out::LeftOut::default(),
         adjustments: domain::Adjustments::default(),
         classes: Vec::new(),
         page_count: 1,

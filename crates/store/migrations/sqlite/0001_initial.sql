@@ -597,6 +597,25 @@ create table inbound_messages (
 create index inbound_messages_by_account on inbound_messages (account_id, inbound_id);
 create index inbound_messages_with_body on inbound_messages (inbound_id) where body is not null;
 
+-- The numbers that opted out of the messages of an account. `sender_key` is the compared form of a sender ID, or nothing if
+-- no message of the account goes to the number. Ids grow with time.
+create table opt_outs (
+    account_id bigint not null references accounts (account_id),
+    recipient bigint not null,
+    sender_key text not null,
+    opt_out_id blob not null,
+    sender text not null,
+    reason text not null,
+    created_at_ms bigint not null,
+    primary key (account_id, recipient, sender_key)
+);
+create unique index opt_outs_by_id on opt_outs (account_id, opt_out_id);
+
+-- The accounts that have had an opt-out. The sends of all others need not look for opt-outs.
+create table opt_out_accounts (
+    account_id bigint not null primary key references accounts (account_id)
+);
+
 -- Cluster
 
 -- The nodes that share this database, of which SQLite has one. Each raises its beat every second; a node whose beat

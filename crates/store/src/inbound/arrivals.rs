@@ -127,6 +127,24 @@ impl Change for KeepPages {
         }
         Ok(repetitions)
     }
+
+    /// A kept page may be joined already, so its arrival proves the commit.
+    async fn is_committed(&self, tx: &mut Tx, _repetitions: &usize) -> Result<bool> {
+        for page in &self.kept.pages {
+            let find = query(
+                "select connection from inbound_arrivals
+                 where carrier = $1 and fingerprint = $2 and connection = $3
+                     and received_at_ms = $4",
+            );
+            let find = find.bind(&page.carrier).bind(&page.fingerprint[..]);
+            let find = find.bind(page.connection).bind(page.received_at_ms);
+            let found: Option<i64> = tx.fetch_optional(find).await?;
+            if found.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
 }
 
 pub(super) struct Forget {

@@ -1,12 +1,12 @@
 //! A connection to PostgreSQL that is lost during a commit or a query.
 
 use super::otps;
-use domain::{AccountStatus, Component, DeliveryStatus, Environment};
+use domain::{AccountStatus, Component, DeliveryStatus, Environment, NodeId};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use store::{Accepted, AuditEntry, Credited, Settled};
+use store::{Accepted, ArrivedPage, AuditEntry, Credited, KeptPages, Settled};
 use storekit::{
     CARRIER, Kit, NOW, Sending, by, claim, credit, delivered, naira, otp_moment, report, sending,
     taken,
@@ -132,6 +132,50 @@ async fn severed<R: Future<Output = ()>>(rule: impl Fn(Arc<Kit>, store::Store, S
         let kit = Arc::into_inner(kit).expect("the rule is over");
         kit.finish().await;
     }
+}
+
+#[tokio::test]
+async fn a_page_with_a_lost_commit_is_kept_once() {
+    testkit::needs!(Postgres);
+    severed(
+        async |kit: Arc<Kit>, store: store::Store, scissors: Scissors| {
+            let page = ArrivedPage {
+                id: 7,
+                carrier: CARRIER.to_owned(),
+                sender: "2348031234567".to_owned(),
+                number: "32811".to_owned(),
+                reference: 7,
+                total: 1,
+                page: 1,
+                data_coding: 0,
+                octets: b"Yes".to_vec(),
+                received_at_ms: NOW,
+                fingerprint: [7; 16],
+                connection: 70,
+            };
+            let kept = KeptPages {
+                pages: vec![page],
+                ended: vec![],
+                bound: vec![70],
+            };
+            let open = scissors.gate.lock().await;
+            scissors.cut_next(1);
+            let keeping = store.clone();
+            let keeping = tokio::spawn(async move {
+                keeping.inbound_pages().keep(NodeId(1), kept).await.unwrap()
+            });
+            while !scissors.is_done() {
+                tokio::task::yield_now().await;
+            }
+            // Another node joins the page if it was committed, before the first one tries again.
+            let joined = kit.store.inbound_pages().remove(vec![7]).await.unwrap();
+            drop(open);
+            assert_eq!(keeping.await.unwrap(), 0);
+            let pages = kit.numbers("select count(*) from inbound_pages").await;
+            assert_eq!(pages, [i64::from(!joined)]);
+        },
+    )
+    .await;
 }
 
 #[tokio::test]

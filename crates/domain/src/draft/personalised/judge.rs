@@ -35,27 +35,6 @@ pub(super) struct Judged {
 }
 
 impl Judged {
-    pub(super) fn page_count(&self) -> i64 {
-        let pages = self.recipients.iter().map(|recipient| recipient.pages);
-        pages.max().unwrap_or(0)
-    }
-
-    pub(super) fn pages_total(&self) -> i64 {
-        self.recipients
-            .iter()
-            .map(|recipient| recipient.pages)
-            .sum()
-    }
-
-    pub(super) fn cost(&self) -> Result<Money, Refusal> {
-        let mut charges = self.recipients.iter().map(|recipient| recipient.charge);
-        charges
-            .try_fold(Money::ZERO, Money::checked_add)
-            .ok_or_else(|| {
-                Refusal::Malformed("The cost of this send exceeds what can be counted.".to_owned())
-            })
-    }
-
     /// Stores a text. Returns its range.
     fn keep(&mut self, text: &str) -> Result<Range<u32>, Refusal> {
         let start = self.texts.len();

@@ -2,6 +2,7 @@
 
 use crate::money::Money;
 use crate::number::recipient::Recipient;
+use crate::refusal::Refusal;
 use crate::text::Alphabet;
 use std::ops::Range;
 
@@ -26,4 +27,25 @@ pub struct PersonalisedRecipient {
     pub reserve: Money,
     pub(super) text: Range<u32>,
     pub(super) customer_reference: Option<Box<str>>,
+}
+
+/// Returns the largest number of pages of a recipient.
+pub(super) fn largest_pages(recipients: &[PersonalisedRecipient]) -> i64 {
+    let pages = recipients.iter().map(|recipient| recipient.pages);
+    pages.max().unwrap_or(0)
+}
+
+/// Returns the pages of all recipients.
+pub(super) fn all_pages(recipients: &[PersonalisedRecipient]) -> i64 {
+    recipients.iter().map(|recipient| recipient.pages).sum()
+}
+
+/// Returns the charge of all recipients.
+pub(super) fn total_cost(recipients: &[PersonalisedRecipient]) -> Result<Money, Refusal> {
+    let mut charges = recipients.iter().map(|recipient| recipient.charge);
+    charges
+        .try_fold(Money::ZERO, Money::checked_add)
+        .ok_or_else(|| {
+            Refusal::Malformed("The cost of this send exceeds what can be counted.".to_owned())
+        })
 }

@@ -33,6 +33,7 @@ fn gateway(gateway: Gateway, naira: i64) -> GatewayRules {
         },
         refund_undelivered: gateway == Gateway::DirectRefund,
         transactional: !promotional,
+        respect_opt_outs: promotional,
         in_doubt: InDoubt::Hold,
         receipt_timeout_ms: 1,
         validity_ms: 1,
@@ -183,14 +184,27 @@ fn requests(fields: &SendFields, csv: Option<&str>) -> Option<[SendRequest; 2]> 
     Some([request()?, request()?])
 }
 
+/// The recipients who opted out.
+fn unwanted() -> Unwanted {
+    Unwanted {
+        opted_out: [Recipient::from_digits(2_348_051_234_568)].into(),
+    }
+}
+
 /// Checks that a quote shows what the send charges, or is refused alike.
 fn check(requests: [SendRequest; 2]) -> Result<(), TestCaseError> {
     let (customer, rules) = (customer(), rules());
     let prohibited = Prohibited::new(&["casino".to_owned()]);
     let [of_send, of_quote] = requests;
     let live = Environment::Live;
-    let drafted = of_send.draft(&customer, live, &rules, &prohibited, NOW_MS);
-    let quoted = of_quote.quote(&customer, live, &rules, &prohibited, NOW_MS);
+    let body = of_quote.body();
+    let prepare = |request: SendRequest| {
+        let mut drafted = request.draft(&customer, live, &rules, &prohibited, NOW_MS)?;
+        drafted.leave_out(&unwanted())?;
+        Ok::<_, Refusal>(drafted)
+    };
+    let drafted = prepare(of_send).map(Drafted::into_draft);
+    let quoted = prepare(of_quote).map(|drafted| drafted.into_quote(body.as_deref(), &rules));
     let (draft, quote) = match (drafted, quoted) {
         (Ok(draft), Ok((_, quote))) => (draft, quote),
         (drafted, quoted) => {
@@ -205,6 +219,9 @@ fn check(requests: [SendRequest; 2]) -> Result<(), TestCaseError> {
     prop_assert_eq!(quote.alphabet == Alphabet::Ucs2, sent.unicode);
     prop_assert_eq!(quote.recipients_count, sent.recipients_count);
     prop_assert_eq!(quote.invalid, sent.invalid_recipients);
+    prop_assert_eq!(quote.left_out, sent.left_out);
+    let is_sent = |one| draft.recipients.contains(one);
+    prop_assert!(!unwanted().opted_out.iter().any(is_sent));
     prop_assert_eq!(quote.adjustments, sent.adjustments);
     // The charge of the classes is what the transaction draws and refunds.
     let of_classes = |charge: fn(&domain::Class) -> i64| -> i64 {

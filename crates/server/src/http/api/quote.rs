@@ -50,7 +50,7 @@ pub(crate) struct QuoteData {
     recipients_count: usize,
     /// The first hundred entries of `to` that are no recipients.
     invalid_recipients: Vec<String>,
-    /// Skipped recipients that opted out.
+    /// Recipients who opted out, and would be left out.
     opted_out: usize,
     /// Skipped recipients that are on a do-not-disturb list.
     dnd: usize,
@@ -121,7 +121,7 @@ impl QuoteData {
             currency: CURRENCY,
             recipients_count: quote.recipients_count,
             invalid_recipients: quote.invalid,
-            opted_out: 0,
+            opted_out: quote.left_out.opted_out,
             dnd: 0,
             page_count: quote.page_count,
             pages_total: quote.pages_total,

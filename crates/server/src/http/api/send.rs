@@ -80,7 +80,12 @@ fn message(sent: &Sent, environment: Environment) -> String {
         1 => "1 recipient".to_owned(),
         count => format!("{count} recipients"),
     };
-    let left_out = match (sent.invalid_count, sent.invalid_recipients.len()) {
+    let opted_out = match sent.left_out.opted_out {
+        0 => String::new(),
+        1 => "; 1 recipient who opted out was left out".to_owned(),
+        count => format!("; {count} recipients who opted out were left out"),
+    };
+    let skipped = match (sent.invalid_count, sent.invalid_recipients.len()) {
         (0, _) => String::new(),
         (1, _) => "; 1 invalid number was skipped".to_owned(),
         (all, named) if all > named => {
@@ -88,6 +93,7 @@ fn message(sent: &Sent, environment: Environment) -> String {
         }
         (all, _) => format!("; {all} invalid numbers were skipped"),
     };
+    let left_out = skipped + &opted_out;
     match environment {
         Environment::Live => format!("Message accepted for delivery to {recipients}{left_out}."),
         Environment::Sandbox => {
@@ -113,6 +119,12 @@ pub(crate) struct Accepted {
     data: AcceptedData,
     /// Always true; the older shape.
     success: bool,
+}
+
+/// Returns `true` for a count that an answer leaves out.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature of serde")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// The accepted send.
@@ -170,6 +182,10 @@ pub(crate) struct AcceptedData {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     invalid_recipients: Vec<String>,
+    /// Recipients who opted out: they are left out and not charged. Absent if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schema(required = false)]
+    opted_out: usize,
     /// True in the sandbox, absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -211,6 +227,7 @@ impl Accepted {
                 balance: Naira(sent.balance),
                 ignored_fields: sent.adjustments.ignored_fields,
                 invalid_recipients: sent.invalid_recipients,
+                opted_out: sent.left_out.opted_out,
                 sandbox: sandbox_mark(environment),
             },
             success: true,
@@ -300,6 +317,7 @@ impl LegacyAccepted {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::opt_out::LeftOut;
     use domain::{Adjustments, Gateway, MessageId, Money};
 
     fn sent(invalid: &[&str]) -> Sent {
@@ -313,6 +331,7 @@ mod tests {
             page_count: 1,
             invalid_recipients: invalid.iter().map(ToString::to_string).collect(),
             invalid_count: invalid.len(),
+            left_out: LeftOut::default(),
             adjustments: Adjustments::default(),
             personalised: None,
             scheduled_for_ms: None,

@@ -308,6 +308,7 @@ mod tests {
         API-2006 422 Invalid recipient
         API-2007 404 Unknown message
         API-2007 404 Unknown route
+        API-2007 404 Unknown opt-out
         API-2007 404 Unknown number
         API-2007 404 Unknown token
         API-3004 429 Too many tokens
@@ -331,6 +332,7 @@ mod tests {
         API-3004 429 One-time password sent a moment ago
         API-3004 429 No more resends
         API-2020 422 Rows that cannot be sent
+        API-2021 422 Every recipient has opted out
         API-2023 431 Request head too large
         API-3001 402 Insufficient wallet balance
         API-3002 422 No valid recipient

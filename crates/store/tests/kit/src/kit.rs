@@ -554,6 +554,7 @@ impl Sending {
             text: Text::from_stored("Your order is ready".to_owned()),
             invalid: Vec::new(),
             invalid_count: 0,
+            left_out: domain::opt_out::LeftOut::default(),
             adjustments: domain::Adjustments::default(),
             classes: vec![Class {
                 carrier: 0,

@@ -7,6 +7,7 @@ use crate::http::api::reports::ReportData;
 use crate::http::api::send::{Accepted, LegacyAccepted};
 use crate::http::respond::envelope::Envelope;
 use crate::http::respond::error::{ErrorCode, ErrorEnvelope, Failure, OURS, Shape, examples};
+use domain::opt_out::LeftOut;
 use domain::schedule::MessageState;
 use domain::{
     Account, AccountId, AccountStatus, Adjustments, Alphabet, Component, Customer, DeliveryStatus,
@@ -116,6 +117,7 @@ fn sent() -> Sent {
         page_count: 1,
         invalid_recipients: Vec::new(),
         invalid_count: 0,
+        left_out: LeftOut::default(),
         adjustments: Adjustments::default(),
         personalised: None,
         scheduled_for_ms: None,
@@ -176,6 +178,7 @@ pub(crate) fn quote(environment: Environment) -> Response {
         recipients_count: 1,
         invalid: Vec::new(),
         invalid_count: 0,
+        left_out: LeftOut::default(),
         page_count: 1,
         pages_total: 1,
         alphabet: Alphabet::Gsm,

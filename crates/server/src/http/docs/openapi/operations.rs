@@ -26,28 +26,28 @@ pub(crate) const TAGS: [(&str, &str); 3] = [
 /// Further codes of a report.
 const OF_REPORTS: [&str; 3] = ["API-2000", "API-2007", "API-2017"];
 /// Further codes of a personalised send. Faults of single rows have one code.
-const OF_PERSONALISED: [&str; 18] = [
+const OF_PERSONALISED: [&str; 19] = [
     "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2009", "API-2011",
     "API-2012", "API-2013", "API-2014", "API-2015", "API-2016", "API-2017", "API-2018", "API-2020",
-    "API-3001", "API-3002",
+    "API-2021", "API-3001", "API-3002",
 ];
 /// Further codes of a quote of a personalised send.
-const OF_PERSONALISED_QUOTES: [&str; 14] = [
+const OF_PERSONALISED_QUOTES: [&str; 15] = [
     "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2009", "API-2011",
-    "API-2013", "API-2014", "API-2015", "API-2017", "API-2020", "API-3002",
+    "API-2013", "API-2014", "API-2015", "API-2017", "API-2020", "API-2021", "API-3002",
 ];
 /// Further codes of a send.
-const OF_SENDS: [&str; 19] = [
+const OF_SENDS: [&str; 20] = [
     "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2008", "API-2009",
     "API-2010", "API-2011", "API-2012", "API-2013", "API-2014", "API-2015", "API-2016", "API-2017",
-    "API-2018", "API-3001", "API-3002",
+    "API-2018", "API-2021", "API-3001", "API-3002",
 ];
 
 /// Further codes of a quote: those of a send, except the ones that depend on balance, duplicates
 /// and keys.
-const OF_QUOTES: [&str; 15] = [
+const OF_QUOTES: [&str; 16] = [
     "API-2000", "API-2001", "API-2002", "API-2003", "API-2004", "API-2006", "API-2008", "API-2009",
-    "API-2010", "API-2011", "API-2013", "API-2014", "API-2015", "API-2017", "API-3002",
+    "API-2010", "API-2011", "API-2013", "API-2014", "API-2015", "API-2017", "API-2021", "API-3002",
 ];
 
 /// Returns all paths.

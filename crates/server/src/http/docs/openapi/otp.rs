@@ -272,6 +272,7 @@ fn sent(environment: Environment) -> utoipa::openapi::Response {
         scheduled_for_ms: None,
         invalid_recipients: Vec::new(),
         invalid_count: 0,
+        left_out: domain::opt_out::LeftOut::default(),
         adjustments: Adjustments::default(),
         personalised: None,
     };

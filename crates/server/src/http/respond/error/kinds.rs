@@ -67,6 +67,8 @@ table! {
     Refusal::UnknownMessage => "API-2007" NOT_FOUND "Unknown message", as Refusal::UnknownMessage;
     Refusal::Object(ObjectRefusal::UnknownRoute) => "API-2007" NOT_FOUND "Unknown route",
         as Refusal::Object(ObjectRefusal::UnknownRoute);
+    Refusal::Object(ObjectRefusal::UnknownOptOut) => "API-2007" NOT_FOUND "Unknown opt-out",
+        as Refusal::Object(ObjectRefusal::UnknownOptOut);
     Refusal::Object(ObjectRefusal::UnknownNumber) => "API-2007" NOT_FOUND "Unknown number",
         as Refusal::Object(ObjectRefusal::UnknownNumber);
     Refusal::Object(ObjectRefusal::UnknownToken) => "API-2007" NOT_FOUND "Unknown token",
@@ -120,6 +122,7 @@ table! {
         as Refusal::OtpResendsUsed { limit: 3 };
     Refusal::Rows(_) => "API-2020" UNPROCESSABLE_ENTITY "Rows that cannot be sent",
         as Refusal::Rows(row_faults());
+    Refusal::NobodyLeft => "API-2021" UNPROCESSABLE_ENTITY "Every recipient has opted out", as Refusal::NobodyLeft;
     Refusal::HeadTooLarge { .. } => "API-2023" REQUEST_HEADER_FIELDS_TOO_LARGE "Request head too large",
         as Refusal::HeadTooLarge { headers: MAX_HEADERS, bytes: MAX_HEAD_BYTES as usize };
     Refusal::InsufficientFunds { .. } => "API-3001" PAYMENT_REQUIRED "Insufficient wallet balance",
@@ -218,7 +221,8 @@ pub(super) fn retry_after_s(refusal: &Refusal) -> Option<u64> {
         | Refusal::NoValidRecipient
         | Refusal::SandboxTooMany { .. }
         | Refusal::UnknownPath
-        | Refusal::MethodNotAllowed => None,
+        | Refusal::MethodNotAllowed
+        | Refusal::NobodyLeft => None,
     }
 }
 

@@ -1,0 +1,175 @@
+//! The changes of opt-outs: add and remove.
+
+use super::row::OptOutRow;
+use crate::accounts::revision::touch;
+use crate::operators::audit::{self, By, Entry};
+use crate::rows::{id_bytes, number};
+use database::{Change, Error, Result, Tx, bulk, query, value};
+use domain::opt_out::OptOut;
+use domain::{AccountId, ObjectRefusal, Recipient, Refusal, sender};
+use serde_json::{Value, json};
+
+const ADD: &str = "opt-out.add";
+
+const REMOVE: &str = "opt-out.remove";
+
+/// The result of adding opt-outs.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct AddedOptOuts {
+    /// The number of new ones.
+    pub added: u64,
+    /// The number of those that were there before.
+    pub known: u64,
+    /// The first of them, as it is stored now.
+    pub first: OptOut,
+}
+
+/// Inserts opt-outs of one account. Returns the number of new ones.
+pub(crate) async fn insert(tx: &mut Tx, account: AccountId, opt_outs: &[OptOut]) -> Result<u64> {
+    let insert = bulk(
+        "insert into opt_outs (account_id, recipient, sender_key, opt_out_id, sender, reason,
+             created_at_ms)
+         values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing",
+        "insert into opt_outs (account_id, recipient, sender_key, opt_out_id, sender, reason,
+             created_at_ms)
+         select * from unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::text[],
+             $6::text[], $7::bigint[])
+         on conflict do nothing",
+    );
+    let insert = insert.rows(opt_outs, |one| {
+        let sender = one.sender.as_deref().unwrap_or_default();
+        [
+            value(account.0),
+            value(number(one.recipient)),
+            value(sender::key(sender)),
+            value(id_bytes(&one.id)),
+            value(sender),
+            value(one.reason.as_deref().unwrap_or_default()),
+            value(one.created_at_ms),
+        ]
+    });
+    let added = tx.execute_each(insert).await?;
+    let first =
+        query("insert into opt_out_accounts (account_id) values ($1) on conflict do nothing");
+    if tx.execute(first.bind(account.0)).await? > 0 {
+        // Nodes read the account again, and look for its opt-outs from then on.
+        touch(tx).await?;
+    }
+    Ok(added)
+}
+
+pub(super) struct Add {
+    pub(super) account: AccountId,
+    pub(super) opt_outs: Vec<OptOut>,
+    pub(super) by: By,
+}
+
+impl Add {
+    /// Returns the object of the audit: the id of the first opt-out.
+    fn object(&self) -> String {
+        let first = self.opt_outs.first();
+        first.map(|one| one.id.to_string()).unwrap_or_default()
+    }
+
+    async fn first(&self, tx: &mut Tx) -> Result<Option<OptOut>> {
+        let Some(first) = self.opt_outs.first() else {
+            return Ok(None);
+        };
+        let sender = first.sender.as_deref().unwrap_or_default();
+        let find = query(
+            "select * from opt_outs where account_id = $1 and recipient = $2 and sender_key = $3",
+        );
+        let find = find.bind(self.account.0).bind(number(first.recipient));
+        let found: Option<OptOutRow> = tx.fetch_optional(find.bind(sender::key(sender))).await?;
+        found.map(OptOutRow::opt_out).transpose()
+    }
+}
+
+impl Change for Add {
+    type Output = std::result::Result<AddedOptOuts, Refusal>;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
+        let added = insert(tx, self.account, &self.opt_outs).await?;
+        let first = self.first(tx).await?;
+        let first = first.ok_or_else(|| Error::Unreadable("an opt-out".to_owned()))?;
+        if added > 0 {
+            let object = self.object();
+            let entry = Entry {
+                by: &self.by,
+                verb: ADD,
+                account: Some(self.account),
+                object: &object,
+                before: Value::Null,
+                after: json!({ "added": added }),
+            };
+            audit::enter(tx, entry).await?;
+        }
+        let known = (self.opt_outs.len() as u64).saturating_sub(added);
+        Ok(Ok(AddedOptOuts {
+            added,
+            known,
+            first,
+        }))
+    }
+
+    async fn is_committed(&self, tx: &mut Tx, made: &Self::Output) -> Result<bool> {
+        match made {
+            Ok(added) if added.added > 0 => audit::is_kept(tx, &self.by, ADD, &self.object()).await,
+            Ok(_) | Err(_) => Ok(true),
+        }
+    }
+}
+
+pub(super) struct Remove {
+    pub(super) account: AccountId,
+    pub(super) recipient: Recipient,
+    pub(super) by: By,
+}
+
+impl Change for Remove {
+    /// The number of removed opt-outs.
+    type Output = std::result::Result<u64, Refusal>;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
+        let find = query(
+            "select * from opt_outs where account_id = $1 and recipient = $2 order by opt_out_id",
+        );
+        let find = find.bind(self.account.0).bind(number(self.recipient));
+        let found: Vec<OptOutRow> = tx.fetch_all(find).await?;
+        let removed = remove(tx, self.account, self.recipient).await?;
+        let Some(first) = found.into_iter().next().filter(|_| removed > 0) else {
+            return Ok(Err(Refusal::Object(ObjectRefusal::UnknownOptOut)));
+        };
+        let first = first.opt_out()?;
+        let entry = Entry {
+            by: &self.by,
+            verb: REMOVE,
+            account: Some(self.account),
+            object: &first.id.to_string(),
+            before: json!({ "removed": removed }),
+            after: Value::Null,
+        };
+        audit::enter(tx, entry).await?;
+        Ok(Ok(removed))
+    }
+
+    /// A removal that was lost is found by the opt-out that is still there.
+    async fn is_committed(&self, tx: &mut Tx, made: &Self::Output) -> Result<bool> {
+        if made.is_err() {
+            return Ok(true);
+        }
+        let find = query(
+            "select recipient from opt_outs where account_id = $1 and recipient = $2 limit 1",
+        );
+        let find = find.bind(self.account.0).bind(number(self.recipient));
+        let found: Option<i64> = tx.fetch_optional(find).await?;
+        Ok(found.is_none())
+    }
+}
+
+/// Removes all opt-outs of a number. Returns how many there were.
+pub(crate) async fn remove(tx: &mut Tx, account: AccountId, recipient: Recipient) -> Result<u64> {
+    let remove = query("delete from opt_outs where account_id = $1 and recipient = $2");
+    tx.execute(remove.bind(account.0).bind(number(recipient)))
+        .await
+}
