@@ -42,6 +42,7 @@ pub mod schedule;
 pub mod search;
 pub mod sender;
 pub mod sender_request;
+pub mod smpp_receipt;
 pub mod smpp_time;
 pub mod smpp_user;
 mod text;

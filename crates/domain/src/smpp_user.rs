@@ -1,5 +1,6 @@
 //! SMPP users: the credentials and limits with which a customer's program binds to the service.
 
+use crate::account::Environment;
 use crate::client_address::AllowList;
 use crate::gateway::Gateway;
 use crate::ids::AccountId;
@@ -96,6 +97,15 @@ impl SubmitPace {
 }
 
 impl SmppUser {
+    /// Returns the environment of its messages.
+    pub const fn environment(&self) -> Environment {
+        if self.sandbox {
+            Environment::Sandbox
+        } else {
+            Environment::Live
+        }
+    }
+
     /// Returns `true` if the user may bind from an address.
     pub fn may_bind_from(&self, client: IpAddr) -> bool {
         self.allowed.allows(client)

@@ -7,5 +7,6 @@ mod held_accounts;
 mod inbound;
 mod recipient_index;
 mod retention;
+mod smpp_users;
 mod stops;
 pub(crate) mod sweeps;

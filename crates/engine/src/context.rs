@@ -15,6 +15,7 @@ pub(crate) mod nodes;
 pub(crate) mod outcome;
 pub(crate) mod plan;
 pub(crate) mod random;
+pub(crate) mod receipt_hints;
 pub(crate) mod request_log;
 pub(crate) mod stops;
 pub(crate) mod system;
@@ -33,6 +34,7 @@ use live::Live;
 use network::Network;
 use nodes::Nodes;
 use random::Random;
+use receipt_hints::ReceiptHints;
 use request_log::RequestLog;
 use std::sync::Arc;
 use std::time::Duration;
@@ -78,6 +80,8 @@ pub(crate) struct Context {
     /// The key from which the codes of one-time passwords are derived.
     pub(crate) otp_key: Vec<u8>,
     pub(crate) callbacks: Arc<dyn CallbackSink>,
+    /// Notifies the connections of SMPP users that receipts wait.
+    pub(crate) receipts: ReceiptHints,
     pub(crate) commit_share: Arc<CommitShare>,
     pub(crate) requests: RequestLog,
     /// Notifies the router that pages of inbound messages were kept.
@@ -190,6 +194,7 @@ impl Context {
         let due = settled.work.iter().filter(|(_, due_ms)| *due_ms <= now_ms);
         due.filter_map(|(name, _)| self.carrier(name))
             .for_each(|carrier| self.arrived(&carrier));
+        self.receipts.wake(&settled.receipts_to);
         self.callbacks.offer(settled.callbacks);
         if settled.more_callbacks {
             self.callbacks.wake();

@@ -26,16 +26,16 @@ pub use keyed_change::{Changed, KeyedAnswer};
 pub use reload::Reloaded;
 pub use report::DeliveryReport;
 pub use request::{Quoted, SendRequest};
-pub use smpp_users::{BindRefusal, SmppBind, SmppEntrance, SubmitRefusal};
+pub use smpp_users::{
+    BindRefusal, HeldReceipts, SmppBind, SmppEntrance, SmppReceiver, SubmitRefusal,
+};
 pub use stages::{Credentials, NotAdmitted, Purpose};
 pub use upload_sends::{
     LeftOutCsv, LeftOutRow, UploadLook, UploadReview, UploadSend, UploadSends, UploadStep,
 };
 
 use crate::accept;
-use crate::admit::admission::Guards;
-use crate::admit::keys::KeysInUse;
-use crate::admit::rate::Rates;
+use crate::admit::{admission::Guards, keys::KeysInUse, rate::Rates};
 use crate::admit::{bound_users::BoundUsers, callers::Callers};
 use crate::background::{controls, sweeps};
 use crate::cluster::{self, takeover};
@@ -128,6 +128,7 @@ impl Engine {
             message_ids: random::MessageIds::new(&system.random),
             otp_key: store.otps().server_key(system.random.bytes()).await?,
             commit_share: Arc::default(),
+            receipts: crate::context::receipt_hints::ReceiptHints::default(),
             requests: RequestLog::new(system.clock.clone()),
             callbacks: Arc::new(callbacks.clone()),
             nodes,

@@ -37,6 +37,7 @@ mod settle;
 mod uploads;
 
 pub use accept::{Answered, Keyed, PersonalisedSent, Sent, WriteBody};
+pub use admit::bound_users::OpenSubmit;
 pub use admit::callers::Caller;
 pub use contacts::{Added, Contacts, ContactsError};
 pub use context::clock::Clock;
@@ -49,9 +50,10 @@ pub use database::Outage;
 pub use domain::rate::Rate;
 pub use engine::{
     Admission, BindRefusal, CarrierState, Changed, Credentials, CustomerQueries, DeliveryReport,
-    Engine, Export, HookRefusal, Installation, KeyedAnswer, LeftOutCsv, LeftOutRow, NodeState,
-    NotAdmitted, PageFields, Purpose, Queue, Quoted, Reloaded, SendRequest, SmppBind, SmppEntrance,
-    SubmitRefusal, UploadLook, UploadReview, UploadSend, UploadSends, UploadStep,
+    Engine, Export, HeldReceipts, HookRefusal, Installation, KeyedAnswer, LeftOutCsv, LeftOutRow,
+    NodeState, NotAdmitted, PageFields, Purpose, Queue, Quoted, Reloaded, SendRequest, SmppBind,
+    SmppEntrance, SmppReceiver, SubmitRefusal, UploadLook, UploadReview, UploadSend, UploadSends,
+    UploadStep,
 };
 pub use engine::{changes as message_changes, inbound_routes, otp, sender_ids, tokens};
 pub use error::{Error, StartError};

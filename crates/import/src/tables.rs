@@ -165,6 +165,8 @@ pub(super) const TABLES: [Table; 38] = [
             ("otp_id", Bytes),
             ("callback_url", Text),
             ("customer_reference", Text),
+            ("receipts_to", Text),
+            ("receipts_wanted", Text),
             ("cost", Int),
             ("page_count", Int),
             ("pages_total", Int),

@@ -80,7 +80,7 @@ pub use otps::{Otp, OtpChange, OtpMoment, Otps};
 pub use outbox::{
     AttemptOutcome, Attempted, Attempts, CALLBACK_STATES, Callback, CallbackAttempt, CallbackEvent,
     CallbackSecret, CallbackSecrets, DeadCallbacks, DeadOrigin, DeadOriginKey, DueOrigins,
-    EventKind, Finished, OriginKey, Outbox,
+    EventKind, Finished, MessageReceipt, OriginKey, Outbox,
 };
 pub use schema::citus_statements;
 pub use store::Store;

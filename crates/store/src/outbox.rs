@@ -4,7 +4,8 @@
 //! attempts and a state. The final status of a recipient is the first kind. Its subject is the
 //! message, its payload the status, and its destination the origin of the callback URL. The message
 //! has the URL and the reference of the customer. An inbound message is the second kind. Its subject
-//! is the inbound message, its recipient the number, and its payload the URL.
+//! is the inbound message, its recipient the number, and its payload the URL. The receipt of a message
+//! by SMPP is the third kind. Its payload is the end of its recipient, and its destination an SMPP user.
 
 mod attempts;
 mod claim;
@@ -12,12 +13,15 @@ mod dead;
 mod event;
 mod finish;
 mod origins;
+mod row;
 mod secrets;
+mod smpp_users;
 
 pub use attempts::{Attempts, CallbackAttempt};
 pub use dead::{DeadCallbacks, DeadOrigin, DeadOriginKey};
 pub use event::{
     AttemptOutcome, Attempted, CALLBACK_STATES, Callback, CallbackEvent, EventKind, Finished,
+    MessageReceipt,
 };
 pub(crate) use event::{are_claimed, insert};
 pub use origins::{DueOrigins, OriginKey};
@@ -27,6 +31,7 @@ use claim::{ClaimCallbacks, FreeCallbacks};
 use database::{Db, Result, query};
 use domain::{Bucket, NodeId};
 use finish::FinishCallbacks;
+use smpp_users::EndWaiting;
 
 /// The events that wait for their customers.
 #[derive(Clone, Copy)]
@@ -52,6 +57,52 @@ impl Outbox<'_> {
                 limit,
                 node,
                 until_ms,
+            })
+            .await
+    }
+
+    /// Claims due events of an SMPP user, in order for each message: an event waits while an earlier
+    /// one of its message is claimed. An event that was not answered before is claimed alone.
+    pub async fn claim_in_order(
+        self,
+        of: OriginKey,
+        now_ms: i64,
+        limit: usize,
+        node: NodeId,
+        until_ms: i64,
+    ) -> Result<Vec<Callback>> {
+        if !smpp_users::is_due(self.db, &of, now_ms).await? {
+            return Ok(Vec::new());
+        }
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let claim = ClaimCallbacks {
+            of,
+            now_ms,
+            limit,
+            node,
+            until_ms,
+        };
+        self.db.change(smpp_users::ClaimInOrder(claim)).await
+    }
+
+    /// Returns the number of events that wait for an SMPP user, claimed or not.
+    pub async fn waiting(self, of: &OriginKey) -> Result<i64> {
+        smpp_users::waiting(self.db, of).await
+    }
+
+    /// Returns the number of events of a bucket that wait for SMPP users, by destination.
+    pub async fn waiting_by_user(self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
+        smpp_users::waiting_by_user(self.db, bucket).await
+    }
+
+    /// Makes some events dead that an SMPP user has not taken since `before_ms`. Returns their
+    /// number, at most `limit`.
+    pub async fn end_waiting(self, of: OriginKey, before_ms: i64, limit: u32) -> Result<u64> {
+        self.db
+            .change(EndWaiting {
+                of,
+                before_ms,
+                limit,
             })
             .await
     }

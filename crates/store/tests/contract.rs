@@ -48,6 +48,7 @@ mod contract {
     mod search;
     mod sender_requests;
     mod severed;
+    mod smpp_receipts;
     mod smpp_users;
     mod sources;
     mod spread;

@@ -153,6 +153,7 @@ impl PersonalisedDraft {
             validity_s: self.validity_s,
             callback_url: self.callback_url,
             customer_reference: self.customer_reference,
+            receipts: None,
             fingerprint: self.fingerprint,
         }
     }

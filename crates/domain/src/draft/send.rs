@@ -14,6 +14,7 @@ use crate::opt_out::{LeftOut, Unwanted};
 use crate::otp::OtpMessage;
 use crate::prohibited::Prohibited;
 use crate::refusal::Refusal;
+use crate::smpp_receipt::ReceiptRequest;
 use crate::text;
 use crate::text::{Prepared, Text};
 use std::sync::Arc;
@@ -61,6 +62,8 @@ pub struct Draft {
     pub callback_url: Option<String>,
     /// The caller's reference.
     pub customer_reference: Option<String>,
+    /// The receipts that an SMPP user gets.
+    pub receipts: Option<ReceiptRequest>,
     /// The fingerprint, which is equal for duplicates.
     pub fingerprint: Fingerprint,
 }
@@ -181,6 +184,7 @@ pub fn draft(
         left_out: LeftOut::default(),
         callback_url,
         customer_reference,
+        receipts: None,
     })
 }
 

@@ -7,6 +7,7 @@ use crate::account::Environment;
 use crate::gateway::{Gateway, Rulebook};
 use crate::prohibited::Prohibited;
 use crate::refusal::Refusal;
+use crate::smpp_receipt::ReceiptRequest;
 
 /// A text to one number, as a program submits it by SMPP.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -23,6 +24,8 @@ pub struct SubmitFields {
     pub due_at_ms: Option<i64>,
     /// The validity after that time, seconds.
     pub validity_s: Option<i64>,
+    /// The receipts that the user wants.
+    pub receipts: Option<ReceiptRequest>,
 }
 
 /// Judges a submit as a send of the account. The sender ID is never appended to the text. The
@@ -53,6 +56,7 @@ pub fn draft_submit(
     Ok(Draft {
         due_at_ms: submit.due_at_ms,
         validity_s: submit.validity_s,
+        receipts: submit.receipts,
         fingerprint,
         ..message
     })
@@ -72,6 +76,7 @@ mod tests {
             gateway,
             due_at_ms: Some(9_000),
             validity_s: Some(60),
+            receipts: None,
         };
         let prohibited = Prohibited::default();
         draft_submit(

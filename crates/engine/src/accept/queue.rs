@@ -207,6 +207,7 @@ mod tests {
             otp: None,
             callback_url: None,
             customer_reference: None,
+            receipts: None,
             fingerprint: Fingerprint::default(),
         }
     }

@@ -12,7 +12,7 @@ use domain::smpp_user::{PasswordDigest, SmppUser, SubmitPace};
 use domain::token_guesses::Guesses;
 use domain::{AccountId, Environment};
 use parking_lot::Mutex;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,15 +31,7 @@ pub(crate) struct Current {
 impl Current {
     /// Returns the environment of the user's messages.
     pub(crate) fn environment(&self) -> Environment {
-        environment_of(&self.user)
-    }
-}
-
-fn environment_of(user: &SmppUser) -> Environment {
-    if user.sandbox {
-        Environment::Sandbox
-    } else {
-        Environment::Live
+        self.user.environment()
     }
 }
 
@@ -50,6 +42,22 @@ struct Use {
     submits: SubmitPace,
     /// The pace of queries and cancels.
     others: SubmitPace,
+    /// The submits whose responses are not written yet: the time of each, Unix milliseconds, and a
+    /// number.
+    open: BTreeSet<(i64, u64)>,
+    opened: u64,
+}
+
+/// A submit until its response is written. No receipt may overtake the response.
+pub struct OpenSubmit {
+    bound: Arc<Bound>,
+    key: (i64, u64),
+}
+
+impl Drop for OpenSubmit {
+    fn drop(&mut self) {
+        self.bound.state.lock().open.remove(&self.key);
+    }
 }
 
 /// A bound user.
@@ -97,6 +105,23 @@ impl Bound {
     /// Counts a query or cancel. Returns `false` if the user is too fast.
     pub(crate) fn admit_other(&self, per_second: u32, steady_ms: i64) -> bool {
         self.state.lock().others.admit(per_second, steady_ms)
+    }
+
+    /// Notes a submit that begins now.
+    pub(crate) fn open_submit(self: &Arc<Self>, now_ms: i64) -> OpenSubmit {
+        let mut state = self.state.lock();
+        state.opened += 1;
+        let key = (now_ms, state.opened);
+        state.open.insert(key);
+        drop(state);
+        let bound = Arc::clone(self);
+        OpenSubmit { bound, key }
+    }
+
+    /// Returns the time of the oldest submit whose response is not written yet, Unix milliseconds.
+    pub(crate) fn oldest_submit_ms(&self) -> Option<i64> {
+        let state = self.state.lock();
+        state.open.first().map(|(at_ms, _)| *at_ms)
     }
 
     fn set(&self, current: Option<Current>) {
@@ -198,7 +223,7 @@ impl BoundUsers {
             Some((user, _)) => {
                 let via = format!("smpp:{}", user.system_id);
                 let caller = within(self.callers.member(user.account, &via)).await?;
-                let environment = environment_of(&user);
+                let environment = user.environment();
                 let may_read =
                     |caller: &Caller| caller.customer.account.check_read(environment).is_ok();
                 let caller = caller.filter(may_read).map(Arc::new);

@@ -1,5 +1,6 @@
 //! The periodic sweeps of the database.
 
+use super::smpp_users;
 use super::{controls, gauges, held_accounts, inbound, recipient_index, retention, stops};
 use crate::admit::callers::Callers;
 use crate::cluster::takeover::chunks;
@@ -45,6 +46,8 @@ const HELD_INTERVAL: Duration = Duration::from_secs(2);
 const REQUESTS_INTERVAL: Duration = Duration::from_millis(500);
 /// Period of the completion of stops.
 const STOPS_INTERVAL: Duration = Duration::from_secs(1);
+/// Period of the end of receipts that no SMPP user takes.
+const ENDING_INTERVAL: Duration = Duration::from_mins(1);
 /// Period of the measurement of queues.
 const MEASURE_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -68,6 +71,12 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
         context,
         |context| async move { stops::complete(&context).await },
     );
+    let ending = every(
+        ENDING_INTERVAL,
+        Outage::of("receipts that no SMPP user takes cannot be ended"),
+        context,
+        |context| async move { smpp_users::end_waiting(&context).await },
+    );
     let stopping = tokio::spawn(stops::follow(Arc::clone(context)));
     let logging = every(
         REQUESTS_INTERVAL,
@@ -83,6 +92,7 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
         following,
         controlling,
         completing,
+        ending,
         stopping,
         logging,
         removing,

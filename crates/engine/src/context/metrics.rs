@@ -234,7 +234,8 @@ fn real(count: usize) -> f64 {
     count as f64
 }
 
-/// The lengths of the queues in the database: recipients by carrier, callbacks by state.
+/// The lengths of the queues in the database: recipients by carrier, callbacks by state, receipts by
+/// SMPP user.
 #[derive(Default)]
 pub(crate) struct Depths {
     pub(crate) queued: BTreeMap<String, i64>,
@@ -242,6 +243,8 @@ pub(crate) struct Depths {
     pub(crate) held: BTreeMap<String, i64>,
     pub(crate) in_doubt: BTreeMap<String, i64>,
     pub(crate) callbacks: BTreeMap<String, i64>,
+    /// Receipts that wait for SMPP users.
+    pub(crate) smpp_waiting: BTreeMap<String, i64>,
 }
 
 #[expect(
@@ -254,6 +257,7 @@ pub(crate) fn depths(depths: Depths) {
         ("ogene_held_recipients", "carrier", depths.held),
         ("ogene_in_doubt", "carrier", depths.in_doubt),
         ("ogene_callbacks", "state", depths.callbacks),
+        ("ogene_smpp_waiting", "system_id", depths.smpp_waiting),
     ] {
         for (of, count) in counts {
             let gauge = if label == "carrier" {

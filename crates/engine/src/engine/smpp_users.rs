@@ -1,4 +1,8 @@
-//! The entrance of customers who bind by SMPP: binds, submits, queries and cancels.
+//! The entrance of customers who bind by SMPP: binds, submits, queries, cancels and receipts.
+
+mod receiver;
+
+pub use receiver::{HeldReceipts, SmppReceiver};
 
 use super::admission::Admission;
 use super::changes;
@@ -7,7 +11,7 @@ use super::keyed_change::Changed;
 use super::request::SendRequest;
 use super::stages::Stages;
 use crate::accept::Answered;
-use crate::admit::bound_users::{Bound, Current};
+use crate::admit::bound_users::{Bound, Current, OpenSubmit};
 use crate::error::Error;
 use crate::queries::recipients::RecipientState;
 use domain::rate::Rate;
@@ -160,6 +164,16 @@ impl SmppBind {
     /// Waits until the user may not be bound any more.
     pub async fn ended(&self) {
         self.bound.ended().await;
+    }
+
+    /// Returns the receipts of the user, for this connection.
+    pub fn receiver(&self) -> Option<SmppReceiver> {
+        SmppReceiver::new(&self.stages, &self.bound)
+    }
+
+    /// Notes a submit until the returned value is dropped. No receipt of it is claimed until then.
+    pub fn open_submit(&self) -> OpenSubmit {
+        self.bound.open_submit(self.now_ms())
     }
 
     /// Accepts a text as a send of the account, outside of the duplicate window and the rate limit

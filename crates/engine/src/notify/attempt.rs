@@ -106,6 +106,8 @@ impl Attempts {
                 callback::body(message, recipient, *status, reference, url)
             }
             CallbackEvent::Inbound(inbound) => inbound.callback_body(),
+            // The lanes claim no events of SMPP users.
+            CallbackEvent::Receipt(_) => String::new(),
         };
         let secrets = self.secrets.of(callback.account);
         let signed = secrets

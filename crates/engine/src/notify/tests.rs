@@ -355,6 +355,7 @@ impl Kit {
             otp: None,
             callback_url: Some(url.into()),
             customer_reference: Some("order 7".into()),
+            receipts: None,
             fingerprint: [number; 16],
         };
         let terms = Terms {

@@ -20,7 +20,9 @@ pub(super) enum Callback {
     #[command(
         after_help = "A callback is dead after its last attempt failed, after an answer 3xx or 4xx other than 408, 425 and 429, or after \
         it waited too long for a failing receiver. 410 ends all callbacks of the message. \
-        An inbound message is listed by its inbound_id and its number, with the status inbound.\n\n\
+        An inbound message is listed by its inbound_id and its number, with the status inbound. \
+        The receipt of an SMPP user is listed with the origin smpp: and its system_id. It is dead after 72 hours without \
+        an answer, or after 20 tries.\n\n\
         Examples: ogene callback dead\n          ogene callback dead --account 1882399170363392"
     )]
     Dead {

@@ -45,7 +45,7 @@ pub(super) enum SmppUser {
         #[command(flatten)]
         page: PageArgs,
     },
-    /// Show an SMPP user, also a revoked one
+    /// Show an SMPP user, also a revoked one, and the number of receipts that wait for it
     #[command(after_help = "Example: ogene smpp-user show --system-id og7mk2x4pa")]
     Show {
         /// The user's `system_id`
@@ -127,7 +127,8 @@ impl SmppUser {
             }
             Self::Show { system_id } => {
                 let user = operations.smpp_users().show(&system_id).await?;
-                shown(&user)
+                let waiting = operations.smpp_users().waiting(&user).await?;
+                shown(&user, Some(waiting))
             }
             Self::Revoke { system_id } => {
                 operations.smpp_users().revoke(&system_id).await?;
@@ -139,7 +140,7 @@ impl SmppUser {
                 let user = users
                     .limit(&system_id, |before| limits.over(before))
                     .await?;
-                shown(&user)
+                shown(&user, None)
             }
         }
     }
@@ -160,6 +161,8 @@ struct UserJson<'a> {
     gateway: Option<&'static str>,
     created_at: String,
     revoked_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    receipts_waiting: Option<i64>,
 }
 
 impl<'a> UserJson<'a> {
@@ -177,6 +180,7 @@ impl<'a> UserJson<'a> {
             gateway: user.gateway.map(Gateway::as_str),
             created_at: lagos_time(user.created_at_ms),
             revoked_at: user.revoked_at_ms.map(lagos_time),
+            receipts_waiting: None,
         }
     }
 
@@ -197,7 +201,9 @@ impl<'a> UserJson<'a> {
     }
 
     fn lines(&self) -> String {
-        pairs(&[
+        let waiting = self.receipts_waiting.map(|waiting| waiting.to_string());
+        let waiting = waiting.map(|waiting| ("receipts waiting", waiting));
+        let pairs_of_user = [
             ("system_id", self.system_id.to_owned()),
             ("user_id", self.user_id.clone()),
             ("environment", self.environment().to_owned()),
@@ -211,7 +217,9 @@ impl<'a> UserJson<'a> {
                 "revoked",
                 self.revoked_at.clone().unwrap_or_else(|| "-".to_owned()),
             ),
-        ])
+        ];
+        let all: Vec<_> = pairs_of_user.into_iter().chain(waiting).collect();
+        pairs(&all)
     }
 }
 
@@ -225,8 +233,12 @@ fn created(user: &smpp_user::SmppUser, password: &str) -> Result<Answer, Failure
     )
 }
 
-fn shown(user: &smpp_user::SmppUser) -> Result<Answer, Failure> {
-    let json = UserJson::new(user, None);
+/// Shows a user, and how many receipts wait for it.
+fn shown(user: &smpp_user::SmppUser, waiting: Option<i64>) -> Result<Answer, Failure> {
+    let json = UserJson {
+        receipts_waiting: waiting,
+        ..UserJson::new(user, None)
+    };
     Answer::new(json.lines(), &json)
 }
 

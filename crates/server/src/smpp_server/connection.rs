@@ -1,6 +1,7 @@
 //! One connection: it moves octets between the socket and the conversation.
 
 use super::conversation::{Conversation, Done};
+use super::receiving::Receiving;
 use smpp::FrameBuffer;
 use std::future::poll_fn;
 use std::time::Duration;
@@ -19,6 +20,8 @@ enum Step {
     Written(usize),
     /// The work for a request is done, or its task panicked.
     Done(Option<Done>),
+    /// Receipts may wait.
+    Hinted,
     /// The user may not be bound any more.
     UserEnded,
     /// The service stops.
@@ -38,18 +41,20 @@ pub(super) async fn run(
     loop {
         let now = Instant::now();
         if let Some(end) = conversation.on_time(now) {
-            conversation.log_end(&end.to_string());
+            conversation.leave(&end.to_string());
             // The client may still read the last answer.
             let _ = writer.shutdown().await;
             return;
         }
         let deadline = conversation.deadline().unwrap_or(now + IDLE_TIMEOUT);
         let (reads, follows) = (conversation.reads(), !conversation.is_unbinding);
+        let waits = conversation.waits_for_receipts(now);
         let has_output = !conversation.session.unsent().is_empty();
         let Conversation {
             session,
             work,
             bind,
+            receiving,
             ..
         } = &mut conversation;
         let step = tokio::select! {
@@ -60,6 +65,7 @@ pub(super) async fn run(
                 Step::Written(written.unwrap_or_default())
             }
             Some(done) = work.join_next() => Step::Done(done.ok()),
+            () = hinted(receiving.as_mut()), if waits => Step::Hinted,
             () = user_ended(bind.as_deref()), if follows => Step::UserEnded,
             _ = stopping.wait_for(|stop| *stop), if follows => Step::Stopping,
             () = sleep_until(deadline) => Step::Time,
@@ -67,11 +73,12 @@ pub(super) async fn run(
         let now = Instant::now();
         match step {
             Step::Read(0) | Step::Written(0) => {
-                conversation.log_end("closed by the client");
+                conversation.leave("closed by the client");
                 return;
             }
             Step::Read(_) => conversation.on_input(&mut input, now),
-            Step::Written(octets) => conversation.session.advance(octets),
+            Step::Written(octets) => conversation.on_written(octets),
+            Step::Hinted => conversation.on_hint(now),
             Step::Done(Some(done)) => conversation.on_done(done, now),
             Step::Done(None) | Step::Time => {}
             Step::UserEnded => {
@@ -89,6 +96,13 @@ pub(super) async fn run(
 async fn user_ended(bind: Option<&engine::SmppBind>) {
     match bind {
         Some(bind) => bind.ended().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn hinted(receiving: Option<&mut Receiving>) {
+    match receiving {
+        Some(receiving) => receiving.hinted().await,
         None => std::future::pending().await,
     }
 }

@@ -1,17 +1,22 @@
 //! One client: its session, its bound user, and the work for its requests.
 
+use super::binds;
 use super::measures::Measures;
+use super::receiving::Receiving;
 use super::refusals::{self, Refused};
 use super::submit;
 use crate::format::smpp_time;
 use domain::DeliveryStatus;
-use engine::{BindRefusal, RecipientState, SmppBind, SmppEntrance, SubmitRefusal};
+use engine::{
+    Error, HeldReceipts, OpenSubmit, RecipientState, SmppBind, SmppEntrance, SubmitRefusal,
+};
 use smpp::codec::{BindFields, CancelFields, Pdu, QueryFields, QueryRespFields, Sm};
 use smpp::server::{Request, ServerEvent, ServerOptions, ServerSession, SessionEnd};
-use smpp::{Bind, BindKind, CommandStatus, FrameBuffer};
+use smpp::{BindKind, CommandStatus, FrameBuffer};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
+use store::Callback;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
@@ -23,23 +28,31 @@ pub(super) enum Done {
     /// A bind was decided on. The number is the version of the client.
     Bind(Request, BindKind, u8, Result<SmppBind, CommandStatus>),
     /// A message was accepted.
-    Accepted(Request, String),
+    Accepted(Request, String, OpenSubmit),
     /// A request was refused.
     Refused(Request, Refused),
     /// A message was cancelled.
     Cancelled(Request),
     /// A message was queried by this id.
     Queried(Request, String, RecipientState),
+    /// So many receipts were claimed at most.
+    Claimed(usize, Result<HeldReceipts, Error>),
+    /// The outcomes of so many receipts are committed.
+    Finished(usize),
 }
 
 /// One client.
 pub(super) struct Conversation {
-    pub(super) session: ServerSession<()>,
+    pub(super) session: ServerSession<Box<Callback>>,
     /// The work for requests without an answer. The window of the user bounds it.
     pub(super) work: JoinSet<Done>,
     pub(super) bind: Option<Arc<SmppBind>>,
     /// `true` once this side has decided to unbind.
     pub(super) is_unbinding: bool,
+    /// The receipts for this client, if it receives any.
+    pub(super) receiving: Option<Receiving>,
+    /// The accepted submits whose responses are not written yet.
+    unwritten: Vec<OpenSubmit>,
     entrance: SmppEntrance,
     client: IpAddr,
     measures: Option<Measures>,
@@ -54,6 +67,8 @@ impl Conversation {
             work: JoinSet::new(),
             bind: None,
             is_unbinding: false,
+            receiving: None,
+            unwritten: Vec::new(),
             entrance,
             client: client.to_canonical(),
             measures: None,
@@ -68,13 +83,49 @@ impl Conversation {
 
     /// Performs everything that is due. Returns the reason once the session has ended.
     pub(super) fn on_time(&mut self, now: Instant) -> Option<SessionEnd> {
-        self.session.on_time(now);
+        let late = self.session.on_time(now);
+        if let Some(receiving) = &mut self.receiving
+            && !late.is_empty()
+        {
+            receiving.unanswered(late);
+            self.unbind("the client does not answer deliver_sm", now);
+        }
+        if let Some(receiving) = &mut self.receiving {
+            receiving.commit(&mut self.work);
+            if !self.is_unbinding {
+                receiving.claim(&self.session, &mut self.work, now);
+            }
+        }
         self.session.ended(now)
+    }
+
+    /// Records that octets were written.
+    pub(super) fn on_written(&mut self, octets: usize) {
+        self.session.advance(octets);
+        if self.session.unsent().is_empty() {
+            self.unwritten.clear();
+        }
+    }
+
+    /// Claims receipts at the next turn.
+    pub(super) fn on_hint(&mut self, now: Instant) {
+        if let Some(receiving) = &mut self.receiving {
+            receiving.claim_at(now);
+        }
+    }
+
+    /// Returns `true` if a hint would lead to a claim.
+    pub(super) fn waits_for_receipts(&self, now: Instant) -> bool {
+        let waits = |receiving: &Receiving| receiving.waits(now);
+        !self.is_unbinding && self.receiving.as_ref().is_some_and(waits)
     }
 
     /// Returns the time of the next call of [`Self::on_time`].
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.session.deadline()
+        let receiving = self.receiving.as_ref().filter(|_| !self.is_unbinding);
+        let claim = receiving.and_then(|receiving| receiving.next_claim(&self.session));
+        let session = self.session.deadline();
+        session.into_iter().chain(claim).min()
     }
 
     /// Handles all whole PDUs that were read.
@@ -82,7 +133,7 @@ impl Conversation {
         while self.session.is_open() {
             match input.next_whole_frame() {
                 Ok(Some(frame)) => match self.session.on_frame(&frame, now) {
-                    Some(event) => self.on_event(event),
+                    Some(event) => self.on_event(event, now),
                     None => self.count_throttled(),
                 },
                 Ok(None) => return,
@@ -100,10 +151,11 @@ impl Conversation {
             Done::Bind(request, _, _, Err(status)) => {
                 self.session.refuse_bind(request, status, now);
             }
-            Done::Accepted(request, id) => {
+            Done::Accepted(request, id, open) => {
                 self.count(CommandStatus::ROK);
                 // The id always fits.
                 let _ = self.session.accept(request, id.as_bytes());
+                self.unwritten.push(open);
             }
             Done::Refused(request, refused) => self.refuse(request, &refused),
             Done::Cancelled(request) => {
@@ -111,6 +163,16 @@ impl Conversation {
                 self.session.respond(request, CommandStatus::ROK);
             }
             Done::Queried(request, id, found) => self.answer_query(request, &id, &found),
+            Done::Claimed(limit, claimed) => {
+                if let Some(receiving) = &mut self.receiving {
+                    receiving.on_claimed(limit, claimed, &mut self.session, now);
+                }
+            }
+            Done::Finished(receipts) => {
+                if let Some(receiving) = &mut self.receiving {
+                    receiving.on_committed(receipts);
+                }
+            }
         }
     }
 
@@ -122,19 +184,25 @@ impl Conversation {
         self.bind.is_some()
     }
 
-    /// Logs the end of a bound session.
-    pub(super) fn log_end(&self, end: &str) {
+    /// Puts back the receipts without an answer, and logs the end of a bound session.
+    pub(super) fn leave(&mut self, end: &str) {
+        let unanswered = self.session.take_unanswered();
+        let receipts = unanswered.len();
+        if let Some(receiving) = self.receiving.take() {
+            receiving.leave(unanswered, self.is_unbinding);
+        }
         if let Some(bind) = &self.bind {
             tracing::info!(
                 smpp.system_id = bind.system_id(),
                 client.address = %self.client,
                 reason = self.reason.unwrap_or(end),
+                receipts.unanswered = receipts,
                 "SMPP user: unbound"
             );
         }
     }
 
-    fn on_event(&mut self, event: ServerEvent<'_, ()>) {
+    fn on_event(&mut self, event: ServerEvent<'_, Box<Callback>>, now: Instant) {
         match event {
             ServerEvent::Bind(request, kind, fields) => self.on_bind(request, kind, &fields),
             ServerEvent::Submit(request, message) | ServerEvent::Data(request, message) => {
@@ -145,14 +213,23 @@ impl Conversation {
             ServerEvent::SubmitMulti(request, ..) => {
                 self.session.nack(request, CommandStatus::RINVCMDID);
             }
-            ServerEvent::Answered((), _) => {}
+            ServerEvent::Answered(receipt, status) => self.on_answered(*receipt, status, now),
+        }
+    }
+
+    fn on_answered(&mut self, receipt: Callback, status: CommandStatus, now: Instant) {
+        if let Some(measures) = &self.measures {
+            measures.delivered(status);
+        }
+        if let Some(receiving) = &mut self.receiving {
+            receiving.answered(receipt, status, now);
         }
     }
 
     fn on_bind(&mut self, request: Request, kind: BindKind, fields: &BindFields<'_>) {
         let (version, fields) = (fields.interface_version, fields.to_owned());
         // The check goes on when the client leaves, so that wrong credentials are counted.
-        let checked = tokio::spawn(check_bind(self.entrance.clone(), fields, self.client));
+        let checked = tokio::spawn(binds::check(self.entrance.clone(), fields, self.client));
         self.work.spawn(async move {
             let bound = checked.await.unwrap_or(Err(CommandStatus::RSYSERR));
             if bound.is_err() {
@@ -187,6 +264,9 @@ impl Conversation {
             client.address = %self.client,
             "SMPP user: bound"
         );
+        let window = self.session.options.max_pending;
+        let receiver = bind.receiver().filter(|_| kind.receives());
+        self.receiving = receiver.map(|receiver| Receiving::new(receiver, window, now));
         self.measures = Some(Measures::new(user.system_id));
         self.bind = Some(Arc::new(bind));
     }
@@ -199,9 +279,10 @@ impl Conversation {
             Ok(submit) => submit,
             Err(refused) => return self.refuse(request, &refused),
         };
+        let open = bind.open_submit();
         self.begin(request, Refused::of, async move {
             let accepted = bind.submit(submit).await;
-            accepted.map(|id| Done::Accepted(request, id.to_string()))
+            accepted.map(|id| Done::Accepted(request, id.to_string(), open))
         });
     }
 
@@ -309,32 +390,4 @@ impl Conversation {
             "SMPP request: refused"
         );
     }
-}
-
-/// Checks the credentials of a bind, and logs a refusal.
-async fn check_bind(
-    entrance: SmppEntrance,
-    fields: Bind,
-    client: IpAddr,
-) -> Result<SmppBind, CommandStatus> {
-    let (id, secret) = (&*fields.system_id, &*fields.password);
-    entrance.bind(id, secret, client).await.map_err(|refusal| {
-        log_bind_refusal(id, client, &refusal);
-        refusals::status_of_bind(&refusal)
-    })
-}
-
-/// Logs a refused bind. A system id of no user may be anything, so it is not logged.
-fn log_bind_refusal(system_id: &str, client: IpAddr, refusal: &BindRefusal) {
-    let is_known = matches!(
-        refusal,
-        BindRefusal::Password | BindRefusal::Address | BindRefusal::TooMany | BindRefusal::Account
-    );
-    tracing::warn!(
-        smpp.system_id = is_known.then_some(system_id),
-        client.address = %client,
-        reason = %refusal,
-        "SMPP bind: refused"
-    );
-    super::measures::bind_refused(refusal);
 }

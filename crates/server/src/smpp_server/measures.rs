@@ -33,6 +33,13 @@ impl Measures {
         self.count(status, 1);
     }
 
+    /// Counts the client's answer to a receipt.
+    pub(super) fn delivered(&self, status: CommandStatus) {
+        let system_id = self.system_id.clone();
+        counter!("ogene_smpp_receipts_total", "system_id" => system_id, "status" => status.name())
+            .increment(1);
+    }
+
     /// Counts the requests above the window, whose total is `all`.
     pub(super) fn throttled(&mut self, all: u64) {
         if all > self.throttled {

@@ -1,6 +1,7 @@
 //! The fields of a `submit_sm` or `data_sm`.
 
 use super::refusals::Refused;
+use domain::smpp_receipt::{ReceiptRequest, WantedReceipts};
 use domain::smpp_time::TimeFault;
 use domain::smpp_user::{self, SmppUser};
 use domain::{SubmitFields, read_coded, smpp_time};
@@ -62,7 +63,14 @@ pub(super) fn read(
         gateway,
         due_at_ms,
         validity_s,
+        receipts: receipts(message, user),
     })
+}
+
+fn receipts(message: &Sm<'_>, user: &SmppUser) -> Option<ReceiptRequest> {
+    let wanted = WantedReceipts::from_registered_delivery(message.registered_delivery)?;
+    let system_id = user.system_id.clone();
+    Some(ReceiptRequest { system_id, wanted })
 }
 
 fn unsupported(message: &Sm<'_>) -> Result<(), Refused> {

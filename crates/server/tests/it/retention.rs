@@ -65,6 +65,7 @@ fn message(ogene: &Ogene, store: &Store, at_ms: i64) -> NewMessage {
         otp: None,
         callback_url: None,
         customer_reference: None,
+        receipts: None,
         fingerprint: [7; 16],
     };
     NewMessage {

@@ -12,6 +12,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 mod peers;
+mod receipts;
 
 /// Starts an installation with an SMPP server, and one user of the shop.
 async fn start(setup: Setup, new: NewSmppUser) -> (Ogene, SocketAddr, User) {

@@ -240,6 +240,7 @@ for each row execute function refuse_change();
 -- the request. `pages_total` counts the pages of all recipients, and `page_count` the most of one.
 -- A paused message has `paused_at_ms`. `paused_for_ms` is the length of earlier pauses, by which a resume moved
 -- `due_at_ms`. `cancelled_at_ms` is the end of a cancel. `changes` lists the last pauses and resumes with their times.
+-- `receipts_to` is the SMPP user that gets receipts, and `receipts_wanted` says of which statuses.
 create table messages (
     account_id bigint not null,
     cost bigint not null,
@@ -264,6 +265,8 @@ create table messages (
     sender text not null,
     callback_url text,
     customer_reference text,
+    receipts_to text,
+    receipts_wanted text,
     changes text,
     primary key (bucket, message_id)
 );
@@ -495,8 +498,9 @@ create table raw_receipts (
 
 -- The events for customers that wait (`due`), are in flight (`claimed`), or were given up (`dead`). A delivered event has no
 -- row. `kind` says how to read `subject` and `payload`: a message and the status of its recipient, or an inbound message
--- and the callback URL. There `recipient` is the number that it was sent to. `destination` is the origin of a callback URL;
--- events of one destination share a lane.
+-- and the callback URL. There `recipient` is the number that it was sent to. A receipt has a message, and the end of its
+-- recipient. `destination` is the origin of a callback URL, or `smpp:` and an SMPP user; events of one destination share a
+-- lane.
 create table outbox (
     bucket smallint not null,
     state text not null,

@@ -322,17 +322,18 @@ impl Accept {
                 "insert into messages (bucket, message_id, account_id, due_at_ms,
                  sandbox, gateway, refund_undelivered, two_legs, sender, body, callback_url,
                      customer_reference, cost, page_count, paid_from, recipients, otp_id,
-                     pages_total, validity_s)
+                     pages_total, validity_s, receipts_to, receipts_wanted)
              values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-                 $17, $18, $19)",
+                 $17, $18, $19, $20, $21)",
                 "insert into messages (bucket, message_id, account_id, due_at_ms,
                  sandbox, gateway, refund_undelivered, two_legs, sender, body, callback_url,
                      customer_reference, cost, page_count, paid_from, recipients, otp_id,
-                     pages_total, validity_s)
+                     pages_total, validity_s, receipts_to, receipts_wanted)
              select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[],
                  $5::boolean[], $6::text[], $7::boolean[], $8::boolean[], $9::text[],
                  $10::text[], $11::text[], $12::text[], $13::bigint[], $14::bigint[],
-                 $15::text[], $16::bytea[], $17::bytea[], $18::bigint[], $19::bigint[])",
+                 $15::text[], $16::bytea[], $17::bytea[], $18::bigint[], $19::bigint[],
+                 $20::text[], $21::text[])",
             )
             .rows(kept, |row| {
                 let Kept { message, drawn, .. } = row;
@@ -357,6 +358,8 @@ impl Accept {
                     value(draft.otp.map(|otp| otp.text.id.0.as_bytes().to_vec())),
                     value(draft.pages_total()),
                     value(draft.validity_s),
+                    value(draft.receipts.as_ref().map(|asked| &*asked.system_id)),
+                    value(draft.receipts.as_ref().map(|asked| asked.wanted.as_str())),
                 ]
             }),
         )

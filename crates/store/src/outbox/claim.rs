@@ -1,7 +1,8 @@
 //! Claims of due callbacks, and the release of lost ones.
 
-use super::event::{CLAIMED, Callback, CallbackRow, DUE, are_claimed, insert_as, take};
+use super::event::{CLAIMED, Callback, DUE, are_claimed, insert_as, take};
 use super::origins::OriginKey;
+use super::row::CallbackRow;
 use database::{Change, Result, Tx, locking, query};
 use domain::{Bucket, Environment, EventId, NodeId};
 
@@ -27,17 +28,16 @@ impl ClaimCallbacks {
             .await?;
         Ok(())
     }
-}
 
-impl Change for ClaimCallbacks {
-    type Output = Vec<Callback>;
-
-    async fn apply(&self, tx: &mut Tx) -> Result<Vec<Callback>> {
+    /// Returns the first due events, and locks them.
+    pub(super) async fn find(&self, tx: &mut Tx) -> Result<Vec<Callback>> {
         let (bucket, account, world, origin) = &self.of;
         let sql = locking!(
             "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind,
                  o.subject, o.recipient, o.payload, o.attempts, m.callback_url,
-                 coalesce(r.customer_reference, m.customer_reference) as customer_reference
+                 coalesce(r.customer_reference, m.customer_reference) as customer_reference,
+                 case when o.kind = 'receipt' then m.sender end as sender,
+                 case when o.kind = 'receipt' then substr(m.body, 1, 20) end as quoted
              from outbox o
              left join messages m on m.bucket = o.bucket and m.message_id = o.subject
              left join recipient_references r on r.bucket = o.bucket and r.message_id = o.subject
@@ -68,10 +68,24 @@ impl Change for ClaimCallbacks {
                 None => self.remove(tx, key).await?,
             }
         }
-        let all: Vec<&Callback> = callbacks.iter().collect();
-        take(tx, &all, DUE, None).await?;
-        insert_as(tx, &all, CLAIMED, Some((self.node, self.until_ms))).await?;
         Ok(callbacks)
+    }
+
+    /// Claims events that were found due.
+    pub(super) async fn hold(&self, tx: &mut Tx, found: &[Callback]) -> Result<()> {
+        let all: Vec<&Callback> = found.iter().collect();
+        take(tx, &all, DUE, None).await?;
+        insert_as(tx, &all, CLAIMED, Some((self.node, self.until_ms))).await
+    }
+}
+
+impl Change for ClaimCallbacks {
+    type Output = Vec<Callback>;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Vec<Callback>> {
+        let found = self.find(tx).await?;
+        self.hold(tx, &found).await?;
+        Ok(found)
     }
 
     async fn is_committed(&self, tx: &mut Tx, callbacks: &Vec<Callback>) -> Result<bool> {

@@ -1,6 +1,7 @@
 //! Dead callbacks: they are kept, listed, and replayed when an operator asks for it.
 
-use super::event::{self, Callback, CallbackRow, DEAD, DUE};
+use super::event::{self, Callback, DEAD, DUE};
+use super::row::CallbackRow;
 use crate::buckets::Buckets;
 use crate::lists::ListRow;
 use crate::operators::audit::{self, By, Entry};
@@ -193,7 +194,9 @@ impl DeadCallbacks<'_> {
         let list = query(
             "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind,
                  o.subject, o.recipient, o.payload, o.attempts, m.callback_url,
-                 coalesce(r.customer_reference, m.customer_reference) as customer_reference
+                 coalesce(r.customer_reference, m.customer_reference) as customer_reference,
+                 case when o.kind = 'receipt' then m.sender end as sender,
+                 case when o.kind = 'receipt' then substr(m.body, 1, 20) end as quoted
              from outbox o
              left join messages m on m.bucket = o.bucket and m.message_id = o.subject
              left join inbound_messages i on i.inbound_id = o.subject

@@ -1,13 +1,14 @@
-//! Events in the outbox, and their rows.
+//! Events in the outbox.
 
-use crate::inbound::row;
-use crate::rows::{environment, holder, id_bytes, message_id, named, number, recipient};
+use crate::rows::{holder, id_bytes, number};
 use database::{Result, Tx, bulk, by_whole_keys, query, value};
 use domain::inbound::InboundMessage;
+use domain::smpp_receipt::RecipientEnd;
 use domain::{
     AccountId, Bucket, DeliveryStatus, Environment, EventId, MessageId, NodeId, Recipient,
     callback_url,
 };
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -18,6 +19,8 @@ domain::named_enum! {
         DeliveryStatus = "delivery_status",
         /// An inbound message.
         Inbound = "inbound",
+        /// The receipt of a message by SMPP.
+        Receipt = "receipt",
     }
 }
 
@@ -33,6 +36,19 @@ pub enum CallbackEvent {
     },
     /// An inbound message.
     Inbound(Arc<InboundMessage>),
+    /// The receipt of a message by SMPP.
+    Receipt(Arc<MessageReceipt>),
+}
+
+/// The content of a receipt for an SMPP user.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct MessageReceipt {
+    /// The end of the recipient.
+    pub end: RecipientEnd,
+    /// The sender of the message, once the receipt is claimed.
+    pub sender: String,
+    /// The begin of its text, once the receipt is claimed.
+    pub quoted: String,
 }
 
 impl CallbackEvent {
@@ -41,6 +57,7 @@ impl CallbackEvent {
         match self {
             Self::Delivery { .. } => EventKind::DeliveryStatus,
             Self::Inbound(_) => EventKind::Inbound,
+            Self::Receipt(_) => EventKind::Receipt,
         }
     }
 
@@ -48,6 +65,7 @@ impl CallbackEvent {
     pub fn status(&self) -> Option<&'static str> {
         match self {
             Self::Delivery { status, .. } => Some(status.outside()),
+            Self::Receipt(receipt) => Some(receipt.end.status.outside()),
             Self::Inbound(_) => None,
         }
     }
@@ -101,10 +119,11 @@ impl Callback {
     }
 
     /// Returns the stored form of its content, which the rows of its message complete.
-    fn payload(&self) -> &str {
+    fn payload(&self) -> Cow<'_, str> {
         match &self.event {
-            CallbackEvent::Delivery { status, .. } => status.as_str(),
-            CallbackEvent::Inbound(_) => &self.url,
+            CallbackEvent::Delivery { status, .. } => status.as_str().into(),
+            CallbackEvent::Inbound(_) => (&*self.url).into(),
+            CallbackEvent::Receipt(receipt) => receipt.end.to_text().into(),
         }
     }
 
@@ -236,7 +255,7 @@ pub(super) async fn insert_as(
                 value(callback.event.kind().as_str()),
                 value(id_bytes(&callback.message)),
                 value(number(callback.recipient)),
-                value(callback.payload()),
+                value(callback.payload().into_owned()),
                 value(callback.attempts),
                 value(node),
                 value(until_ms),
@@ -324,73 +343,4 @@ pub(super) async fn take(
         .zip(taken)
         .filter(|(_, is_taken)| *is_taken);
     Ok(taken.map(|(callback, _)| callback.event_id()).collect())
-}
-
-pub(super) struct CallbackRow {
-    bucket: i16,
-    account_id: i64,
-    sandbox: bool,
-    destination: String,
-    due_at_ms: i64,
-    kind: String,
-    subject: Vec<u8>,
-    recipient: i64,
-    payload: String,
-    attempts: i64,
-    callback_url: Option<String>,
-    customer_reference: Option<String>,
-}
-
-database::from_row!(CallbackRow {
-    bucket,
-    account_id,
-    sandbox,
-    destination,
-    due_at_ms,
-    kind,
-    subject,
-    recipient,
-    payload,
-    attempts,
-    callback_url,
-    customer_reference
-});
-
-impl CallbackRow {
-    /// Returns the due time and the event id, which complete the key of an origin.
-    pub(super) fn key(&self) -> Result<(i64, EventId)> {
-        let message = message_id(&self.subject)?;
-        let event = EventId::of_delivery(message, recipient(self.recipient));
-        Ok((self.due_at_ms, event))
-    }
-
-    /// Returns the callback, or `None` if retention has removed its inbound message.
-    pub(super) async fn callback(self, tx: &mut Tx) -> Result<Option<Callback>> {
-        let message = message_id(&self.subject)?;
-        let (event, url) = match named(EventKind::from_name, &self.kind)? {
-            EventKind::DeliveryStatus => {
-                let event = CallbackEvent::Delivery {
-                    status: named(DeliveryStatus::from_name, &self.payload)?,
-                    customer_reference: self.customer_reference.map(Into::into),
-                };
-                (event, self.callback_url.unwrap_or_default())
-            }
-            EventKind::Inbound => match row::find(tx, message).await? {
-                Some(inbound) => (CallbackEvent::Inbound(Arc::new(inbound)), self.payload),
-                None => return Ok(None),
-            },
-        };
-        Ok(Some(Callback {
-            bucket: Bucket(self.bucket.into()),
-            account: AccountId(self.account_id),
-            environment: environment(self.sandbox),
-            origin: self.destination,
-            due_at_ms: self.due_at_ms,
-            message,
-            recipient: recipient(self.recipient),
-            event,
-            attempts: self.attempts,
-            url: url.into(),
-        }))
-    }
 }

@@ -4,6 +4,7 @@ use super::event::DUE;
 use crate::buckets::Buckets;
 use crate::rows::environment;
 use database::{Db, Result, Tx, query};
+use domain::smpp_receipt::user_of;
 use domain::{AccountId, Bucket, Environment};
 
 /// An origin of an account in one environment: bucket, account, environment and origin, in the
@@ -76,7 +77,7 @@ pub(super) async fn due(
                     break;
                 };
                 left -= 1;
-                if due_at_ms <= now_ms {
+                if due_at_ms <= now_ms && user_of(&origin).is_none() {
                     let world = environment(sandbox);
                     found.push((bucket, AccountId(account), world, origin.clone()));
                 }

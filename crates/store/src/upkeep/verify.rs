@@ -51,7 +51,7 @@ struct Check {
 ///
 /// Expiry is judged by the marks of the sweeps, not by a clock. While the service stands still no
 /// recipient expires, and that is correct.
-const CHECKS: [Check; 22] = [
+const CHECKS: [Check; 23] = [
     Check {
         sentence: "the wallet of account {} is not the sum of its ledger entries",
         sql: "select cast(w.account_id as text) from wallets w
@@ -214,16 +214,25 @@ const CHECKS: [Check; 22] = [
               where (status = 'in_doubt') <> (doubts is not null) limit 20",
     },
     Check {
-        sentence: "a callback of message {} has an outcome that its recipient does not have",
+        sentence: "a callback or receipt of message {} has an outcome that its recipient does not have",
         sql: "select m.message_id from (
                   select o.bucket, o.subject as message_id from outbox o
                   left join deliveries d on d.bucket = o.bucket and d.message_id = o.subject
                       and d.recipient = o.recipient
-                  where o.kind = 'delivery_status' and coalesce(d.status,
+                  where o.kind in ('delivery_status', 'receipt') and coalesce(d.status,
                       'sent') in ('sent', 'in_doubt')
                   group by o.bucket, o.subject
               ) f join messages m on m.bucket = f.bucket and m.message_id = f.message_id
               where length(m.recipients) > 0 limit 20",
+    },
+    Check {
+        sentence: "receipts wait for the SMPP user {}, which does not exist",
+        sql: "select o.destination from (
+                  select account_id, destination from outbox where kind = 'receipt'
+                  group by account_id, destination
+              ) o left join smpp_users u on u.account_id = o.account_id
+                  and 'smpp:' || u.system_id = o.destination
+              where u.system_id is null limit 20",
     },
     Check {
         sentence: "message {} is missing, but its deliveries are not",

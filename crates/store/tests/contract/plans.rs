@@ -10,7 +10,7 @@ use storekit::{Kit, sending};
 
 /// Statements that may read much, by their beginning. No caller waits for them, and each has a
 /// reason.
-const MAY_READ_MUCH: [(&str, &str); 31] = [
+const MAY_READ_MUCH: [(&str, &str); 32] = [
     (
         "select carrier, sender, number, reference, total from inbound_pages group by",
         "the pages that wait for others, which go after minutes",
@@ -92,6 +92,10 @@ const MAY_READ_MUCH: [(&str, &str); 31] = [
     (
         "select state, count(*) from outbox",
         "all callbacks, for the metrics",
+    ),
+    (
+        "select destination, count(*) from outbox",
+        "all that waits for SMPP users, for the metrics",
     ),
     (
         "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.otp_id, p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms, not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held, m.paused_at_ms is not null as is_paused from batches b join messages m on m.bucket = b.bucket and m.message_id = b.message_id left join otps p on p.bucket = m.bucket and p.otp_id = m.otp_id where b.bucket = $1 and b.claimed_by <= 0 and b.expires_at_ms",
@@ -303,7 +307,9 @@ const PAGES: [&str; 12] = [
     "select message_id, recipient, attempt, made_at_ms, result",
     "select account_id, sandbox, destination, count(*), min(due_at_ms) from outbox",
     "select o.bucket, o.account_id, o.sandbox, o.destination, o.due_at_ms, o.kind, o.subject, o.recipient, o.payload, \
-     o.attempts, m.callback_url, coalesce(r.customer_reference, m.customer_reference) as customer_reference \
+     o.attempts, m.callback_url, coalesce(r.customer_reference, m.customer_reference) as customer_reference, \
+     case when o.kind = 'receipt' then m.sender end as sender, \
+     case when o.kind = 'receipt' then substr(m.body, 1, 20) end as quoted \
      from outbox o left join messages m on m.bucket = o.bucket and m.message_id = o.subject left join inbound_messages i on \
      i.inbound_id = o.subject left join recipient_references r on r.bucket = o.bucket and r.message_id = o.subject and \
      r.recipient = o.recipient where o.bucket = $1 and o.state = 'dead'",

@@ -32,6 +32,7 @@ twins!(
     verify_finds_outcomes_without_times_and_the_reverse,
     doubt_of_nobody_is_found,
     a_callback_before_the_outcome_is_found,
+    receipts_for_nobody_are_found,
     deliveries_without_their_message_are_found,
     a_refund_that_is_owed_is_found,
     an_entry_that_the_audit_has_lost_is_found,
@@ -426,9 +427,25 @@ async fn a_callback_before_the_outcome_is_found(kit: &Kit) {
     )
     .await;
     let sentence = format!(
-        "a callback of message {} has an outcome that its recipient does not have",
+        "a callback or receipt of message {} has an outcome that its recipient does not have",
         hex(&message)
     );
+    assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn receipts_for_nobody_are_found(kit: &Kit) {
+    let message = sending(kit.account(100).await).message(&kit.store);
+    kit.submit(&message).await;
+    kit.plant(
+        "insert into outbox (bucket, state, account_id, destination, due_at_ms, event_id, kind, subject, recipient,
+             payload, attempts, claimed_by, claimed_until_ms)
+         select bucket, 'due', 1, 'smpp:nobody', 1, message_id, 'receipt', message_id, recipient, 'delivrd 1 0', 0, 0, 0
+         from deliveries",
+    )
+    .await;
+    kit.plant("update deliveries set status = 'delivrd', settled_at_s = submitted_at_s")
+        .await;
+    let sentence = "receipts wait for the SMPP user smpp:nobody, which does not exist";
     assert_eq!(violations(kit).await, [sentence]);
 }
 

@@ -2,7 +2,7 @@
 
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 
-const COUNTERS: [(&str, &str); 20] = [
+const COUNTERS: [(&str, &str); 21] = [
     (
         "ogene_messages_accepted_total",
         "Accepted sends; live ones are charged.",
@@ -18,6 +18,10 @@ const COUNTERS: [(&str, &str); 20] = [
     (
         "ogene_smpp_requests_total",
         "Answers to submits and queries of SMPP users, by status.",
+    ),
+    (
+        "ogene_smpp_receipts_total",
+        "Receipts for SMPP users, by system_id and status of the answer.",
     ),
     (
         "ogene_smpp_binds_refused_total",
@@ -82,11 +86,12 @@ const COUNTERS: [(&str, &str); 20] = [
     ),
 ];
 
-const GAUGES: [(&str, &str); 14] = [
+const GAUGES: [(&str, &str); 15] = [
     (
         "ogene_smpp_binds",
         "Connections to this node that an SMPP user has bound.",
     ),
+    ("ogene_smpp_waiting", "Receipts that wait for an SMPP user."),
     (
         "ogene_binds",
         "Bound connections of this node to the carrier.",

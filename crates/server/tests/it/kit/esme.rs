@@ -185,7 +185,6 @@ pub(crate) fn message(text: &[u8]) -> Sm<'_> {
             npi: 1,
             digits: MTN.as_bytes(),
         },
-        registered_delivery: 1,
         short_message: text,
         ..Sm::default()
     }

@@ -17,7 +17,8 @@ fn peers() -> PathBuf {
     installed.unwrap_or_else(|| root().join("target/peers"))
 }
 
-/// Runs a client that submits one text, asks for its state and unbinds. It prints the id.
+/// Runs a client that submits one text, waits for its receipt, asks for its state and unbinds. It
+/// prints the id.
 async fn submits(program: &str, script: &str) {
     testkit::needs!(Peers);
     let (ogene, address, user) = start(Setup::new(), NewSmppUser::default()).await;

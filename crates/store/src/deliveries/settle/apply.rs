@@ -9,9 +9,10 @@ use crate::batches::batch_rows;
 use crate::deliveries::pending::PendingSettlement;
 use crate::deliveries::raw_receipts;
 use crate::messages::recipient_texts;
-use crate::outbox::{self, Callback, CallbackEvent};
+use crate::outbox::{self, Callback, CallbackEvent, MessageReceipt};
 use crate::rows::{id_bytes, number};
 use database::{Result, Tx, bulk, value};
+use domain::smpp_receipt::{RecipientEnd, destination, due_at_ms, user_of};
 use domain::{DeliveryStatus, Gateway, Leg, MessageId, Recipient};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -222,11 +223,46 @@ pub(super) async fn call_back(
     let claim = context.node.map(|node| (node, context.claimed_until_ms));
     outbox::insert(tx, &fresh, claim).await?;
     outbox::insert(tx, &waiting, None).await?;
+    let receipts = receipts(context.now_ms, outcomes, messages);
+    outbox::insert(tx, &receipts, None).await?;
+    let users = receipts.iter().map(|receipt| user_of(&receipt.origin));
     Ok(Settled {
+        receipts_to: users.flatten().map(str::to_owned).collect(),
         callbacks: fresh,
         more_callbacks: !waiting.is_empty(),
         ..Settled::default()
     })
+}
+
+/// Returns the receipts of recipients that ended, for the SMPP users that want them.
+fn receipts(
+    now_ms: i64,
+    outcomes: &[Settlement],
+    messages: &HashMap<MessageId, MessageFacts>,
+) -> Vec<Callback> {
+    let ended = outcomes.iter().filter(|outcome| outcome.callback);
+    let receipts = ended.filter_map(|outcome| {
+        let message = messages.get(&outcome.case.message)?;
+        let status = outcome.case.delivery.status;
+        let asked = message.receipts.as_ref()?;
+        asked.wanted.has(status).then(|| Callback {
+            bucket: outcome.case.bucket,
+            account: message.account,
+            environment: message.environment,
+            origin: destination(&asked.system_id),
+            due_at_ms: due_at_ms(message.message, now_ms),
+            message: message.message,
+            recipient: outcome.case.recipient,
+            event: CallbackEvent::Receipt(Arc::new(MessageReceipt {
+                end: RecipientEnd::new(status, now_ms, outcome.case.error.as_deref()),
+                sender: String::new(),
+                quoted: String::new(),
+            })),
+            attempts: 0,
+            url: "".into(),
+        })
+    });
+    receipts.collect()
 }
 
 fn second_legs(

@@ -3,6 +3,7 @@
 use crate::batches::batch::Batch;
 use crate::outbox::Callback;
 use domain::{Bucket, DeliveryStatus, Environment, Gateway, MessageId, Money, NodeId, Recipient};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// A recipient whose second leg is due.
@@ -75,6 +76,8 @@ pub struct Settled {
     pub callbacks: Vec<Callback>,
     /// `true` if further callbacks wait in the database.
     pub more_callbacks: bool,
+    /// The SMPP users with new receipts in the database.
+    pub receipts_to: BTreeSet<String>,
     /// Recipients that ended, with their last carrier.
     pub outcomes: Vec<(Gateway, String, DeliveryStatus)>,
     /// Carriers with new work, and its due time.
@@ -89,6 +92,7 @@ impl Settled {
     pub(crate) fn join(&mut self, other: Self) {
         self.callbacks.extend(other.callbacks);
         self.more_callbacks |= other.more_callbacks;
+        self.receipts_to.extend(other.receipts_to);
         self.outcomes.extend(other.outcomes);
         self.work.extend(other.work);
         self.unclear.extend(other.unclear);

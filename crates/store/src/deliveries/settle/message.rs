@@ -3,6 +3,7 @@
 use crate::deliveries::pending::PendingSettlement;
 use crate::rows::{due_at_ms, environment, id_bytes, message_id, named, purse};
 use database::{Result, Tx, bulk, value};
+use domain::smpp_receipt::{ReceiptRequest, WantedReceipts};
 use domain::{AccountId, Bucket, Environment, Gateway, MessageId, Money, Purse, Terms};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub struct MessageFacts {
     pub callback_url: Option<Arc<str>>,
     /// The caller's own reference.
     pub customer_reference: Option<Arc<str>>,
+    /// The receipts that an SMPP user gets.
+    pub receipts: Option<ReceiptRequest>,
     /// `true` if its recipients have texts, and maybe references, of their own.
     pub personalised: bool,
     /// The amount that each wallet component paid.
@@ -44,6 +47,8 @@ struct MessageFactsRow {
     two_legs: bool,
     callback_url: Option<String>,
     customer_reference: Option<String>,
+    receipts_to: Option<String>,
+    receipts_wanted: Option<String>,
     due_at_ms: Option<i64>,
     validity_s: Option<i64>,
     personalised: bool,
@@ -60,12 +65,22 @@ database::from_row!(MessageFactsRow {
     two_legs,
     callback_url,
     customer_reference,
+    receipts_to,
+    receipts_wanted,
     due_at_ms,
     validity_s,
     personalised,
     cost,
     paid_from
 });
+
+fn receipt_request(to: Option<String>, wanted: Option<&str>) -> Result<Option<ReceiptRequest>> {
+    let (Some(system_id), Some(wanted)) = (to, wanted) else {
+        return Ok(None);
+    };
+    let wanted = named(WantedReceipts::from_name, wanted)?;
+    Ok(Some(ReceiptRequest { system_id, wanted }))
+}
 
 /// Reads the fields of these cases' messages.
 pub(crate) async fn messages(
@@ -84,12 +99,14 @@ pub(crate) async fn messages(
                 "select message_id, account_id, sandbox, gateway, refund_undelivered, two_legs,
              case when callbacks_ended then null else callback_url end as callback_url,
              customer_reference, due_at_ms, cast(validity_s as bigint) as validity_s,
-                 body is null as personalised, cost, paid_from
+                 body is null as personalised, cost, paid_from, receipts_to,
+                 receipts_wanted
          from messages where bucket = $1 and message_id = $2",
                 "select message_id, account_id, sandbox, gateway, refund_undelivered,
              two_legs, case when callbacks_ended then null else callback_url end as callback_url,
              customer_reference, due_at_ms, cast(validity_s as bigint) as validity_s,
-                 body is null as personalised, cost, paid_from
+                 body is null as personalised, cost, paid_from, receipts_to,
+                 receipts_wanted
          from messages where (bucket, message_id) in (select *
              from unnest($1::bigint[], $2::bytea[]))",
             )
@@ -112,6 +129,7 @@ pub(crate) async fn messages(
                 },
                 callback_url: row.callback_url.map(Into::into),
                 customer_reference: row.customer_reference.map(Into::into),
+                receipts: receipt_request(row.receipts_to, row.receipts_wanted.as_deref())?,
                 personalised: row.personalised,
                 paid_from: purse(&row.paid_from, Money::from_units(row.cost))?,
             };

@@ -1,6 +1,7 @@
 //! The kit of the contract: a fresh database, messages to send, and a carrier that answers.
 
 use database::{Cell, FILE, Server, Target, TestConnection};
+use domain::smpp_receipt::{ReceiptRequest, WantedReceipts};
 use domain::{
     Account, AccountId, AccountStatus, BatchId, Bucket, Class, Component, DeliveryStatus, Draft,
     Environment, Gateway, MessageId, Money, NodeId, Priority, Recipient, Terms, Text,
@@ -499,6 +500,7 @@ pub struct Sending {
     /// The validity of the request, seconds.
     pub validity_s: Option<i64>,
     pub callback_url: Option<&'static str>,
+    pub receipts: Option<(&'static str, WantedReceipts)>,
 }
 
 pub fn sending(account: AccountId) -> Sending {
@@ -521,6 +523,7 @@ pub fn sending(account: AccountId) -> Sending {
         scheduled_ms: None,
         validity_s: None,
         callback_url: None,
+        receipts: None,
     }
 }
 
@@ -574,6 +577,10 @@ impl Sending {
             otp: None,
             callback_url: self.callback_url.map(str::to_owned),
             customer_reference: Some("order-1".to_owned()),
+            receipts: self.receipts.map(|(user, wanted)| ReceiptRequest {
+                system_id: user.to_owned(),
+                wanted,
+            }),
             fingerprint,
         }
     }

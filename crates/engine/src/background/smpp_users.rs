@@ -1,0 +1,54 @@
+//! Receipts that no SMPP user takes: after three days they are dead.
+
+use crate::context::Context;
+use domain::smpp_receipt::{KEPT_MS, destination};
+use domain::smpp_user::SmppUser;
+use std::sync::Arc;
+use store::ListRow as _;
+
+/// Users that are read at a time.
+const USERS: u32 = 500;
+/// Maximum number of receipts in one commit.
+const RECEIPTS: u32 = 500;
+
+/// Ends the receipts of the buckets of this node that have waited too long.
+pub(crate) async fn end_waiting(context: &Arc<Context>) -> database::Result<()> {
+    let mut behind = None;
+    loop {
+        let users = context.store.smpp_users().list(None, behind, USERS).await?;
+        for user in &users {
+            end_of(context, user).await?;
+        }
+        match users.last() {
+            Some(last) => behind = Some(last.key()),
+            None => return Ok(()),
+        }
+    }
+}
+
+async fn end_of(context: &Context, user: &SmppUser) -> database::Result<()> {
+    let bucket = context.store.bucket_of(user.account);
+    if !context.nodes.is_mine(bucket) {
+        return Ok(());
+    }
+    let destination = destination(&user.system_id);
+    let of = (bucket, user.account, user.environment(), destination);
+    let before_ms = context.clock.now_ms() - KEPT_MS;
+    let mut ended = 0;
+    loop {
+        let outbox = context.store.outbox();
+        let step = outbox.end_waiting(of.clone(), before_ms, RECEIPTS).await?;
+        ended += step;
+        if step < u64::from(RECEIPTS) {
+            break;
+        }
+    }
+    if ended > 0 {
+        tracing::warn!(
+            smpp.system_id = user.system_id,
+            receipts = ended,
+            "SMPP receipts: dead, the user has not taken them for 72 hours"
+        );
+    }
+    Ok(())
+}
