@@ -29,6 +29,7 @@ pub mod opt_out;
 pub mod otp;
 mod pace;
 mod page_set;
+pub mod payment;
 pub mod personalised;
 mod prohibited;
 pub mod public_address;

@@ -20,7 +20,7 @@ use database::{Change, Error, Result, Tx};
 use error::ImportResult;
 use std::sync::Arc;
 use std::time::Duration;
-use store::import_support::{self, MOVED, read_mark, write_mark};
+use store::import_support::{MOVED, write_mark};
 use store::{Store, Verification};
 use table::Table;
 use tables::TABLES;
@@ -113,8 +113,8 @@ impl Import {
         }
         (self.watch)(ImportStep::Source);
         is_sound("source", &self.source.upkeep().verify().await?)?;
-        let audited = read_mark(tx, import_support::AUDIT_COUNT).await?;
-        let begin = marks::Begin { source, audited };
+        let counts = marks::counts(tx).await?;
+        let begin = marks::Begin { source, counts };
         self.target.db().change(begin).await??;
         let mut rows = Vec::with_capacity(TABLES.len());
         for table in &TABLES {

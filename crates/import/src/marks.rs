@@ -4,7 +4,7 @@
 use super::error::ImportError;
 use database::{Change, Result, Tx, query};
 use store::import_support::{
-    AUDIT_COUNT, IMPORTING, raise_revision, read_mark, server_buckets, write_mark,
+    AUDIT_COUNT, IMPORTING, RECEIPT_COUNTS, raise_revision, read_mark, server_buckets, write_mark,
 };
 
 /// In the target: the installation that was imported.
@@ -38,12 +38,21 @@ pub(super) async fn is_done(
     })
 }
 
+/// Returns the counts that go on in the target.
+pub(super) async fn counts(source: &mut Tx) -> Result<Vec<(&'static str, i64)>> {
+    let mut counts = Vec::new();
+    for name in [AUDIT_COUNT].into_iter().chain(RECEIPT_COUNTS) {
+        counts.push((name, read_mark(source, name).await?));
+    }
+    Ok(counts)
+}
+
 /// The change that marks the target as under import. Until the import is complete, no node works
 /// with the database.
 pub(super) struct Begin {
     pub(super) source: i64,
-    /// Audit entries of the source.
-    pub(super) audited: i64,
+    /// The counts of audit entries and receipts in the source.
+    pub(super) counts: Vec<(&'static str, i64)>,
 }
 
 impl Change for Begin {
@@ -53,7 +62,9 @@ impl Change for Begin {
         let done = is_done(tx, self.source).await?;
         if matches!(done, Ok(false)) {
             write_mark(tx, IMPORTING, self.source).await?;
-            write_mark(tx, AUDIT_COUNT, self.audited).await?;
+            for (name, count) in &self.counts {
+                write_mark(tx, name, *count).await?;
+            }
         }
         Ok(done)
     }

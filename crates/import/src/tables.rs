@@ -4,6 +4,7 @@ mod contacts;
 mod inbound;
 mod operators;
 mod opt_outs;
+mod payments;
 mod receipts;
 mod users;
 
@@ -14,7 +15,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 38] = [
+pub(super) const TABLES: [Table; 39] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -111,6 +112,7 @@ pub(super) const TABLES: [Table; 38] = [
     inbound::PAGES,
     opt_outs::OPT_OUTS,
     opt_outs::ACCOUNTS,
+    payments::TOP_UPS,
     Table {
         name: "wallets",
         bucketed: Bucketed::ByAccount,

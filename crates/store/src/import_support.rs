@@ -5,6 +5,7 @@ use crate::accounts::revision::touch;
 use crate::buckets::Buckets;
 use crate::deliveries::carrier_ids::stored::{decode, encode};
 use crate::operators::audit;
+use crate::top_ups;
 use crate::upkeep::marks;
 use database::{Db, Result, Tx};
 use domain::{AccountId, Bucket, MessageId};
@@ -16,6 +17,9 @@ pub const IMPORTING: &str = "importing";
 pub const MOVED: &str = "moved";
 /// The mark that counts the entries of the audit.
 pub const AUDIT_COUNT: &str = audit::COUNT;
+
+/// The marks that count the receipts of top-ups.
+pub const RECEIPT_COUNTS: [&str; 2] = top_ups::RECEIPT_COUNTS;
 
 /// The use that a database allows.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -25,6 +25,7 @@ mod outbox;
 mod rows;
 mod schema;
 mod store;
+mod top_ups;
 mod upkeep;
 mod uploads;
 mod users;
@@ -84,6 +85,7 @@ pub use outbox::{
 };
 pub use schema::citus_statements;
 pub use store::Store;
+pub use top_ups::{Settled as SettledTopUp, TopUps};
 pub use upkeep::Upkeep;
 pub use upkeep::backup::{BackupError, restore};
 pub use upkeep::retention::{CarrierIdKey, DeadKey, ReceiptKey, Removed, Retention, TextCursor};

@@ -31,6 +31,7 @@ use crate::opt_outs::OptOuts;
 use crate::otps::Otps;
 use crate::outbox::{Attempts, CallbackSecrets, DeadCallbacks, Outbox};
 use crate::schema::SCHEMA;
+use crate::top_ups::TopUps;
 use crate::upkeep::Upkeep;
 use crate::upkeep::retention::Retention;
 use crate::upkeep::sweep::Sweep;
@@ -205,6 +206,11 @@ impl Store {
     /// Returns the wallets and their ledger.
     pub fn wallets(&self) -> Wallets<'_> {
         Wallets { db: &self.db }
+    }
+
+    /// Returns the top-ups.
+    pub fn top_ups(&self) -> TopUps<'_> {
+        TopUps { db: &self.db }
     }
 
     /// Returns the counts of rate limits.

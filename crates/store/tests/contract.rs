@@ -54,6 +54,7 @@ mod contract {
     mod spread;
     mod storm;
     mod sweeps;
+    mod top_ups;
     mod uploads;
     mod users;
     mod vacuum;

@@ -6,13 +6,17 @@ use domain::carrier_control::CarrierChange;
 use domain::contacts::Contact;
 use domain::inbound::{InboundMessage, InboundRoute};
 use domain::opt_out::OptOut;
+use domain::payment::{
+    CURRENCY, NewTopUp, Payment, PaymentStatus, Percent, Priced, Received, TopUp, TopUpId,
+};
 use domain::smpp_user::{SmppLimits, SmppUser};
 use domain::token::TokenTerms;
 use domain::user::UserId;
 use domain::user::link::LinkPurpose;
 use domain::user::role::Role;
 use domain::{
-    AccountId, Component, DeliveryStatus, Gateway, NodeId, Recipient, SenderId, SenderStatus, Text,
+    AccountId, Component, DeliveryStatus, Environment, Gateway, NodeId, Recipient, SenderId,
+    SenderStatus, Text,
 };
 use import::{ImportError, ImportStep, Imported, Watch, import};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -67,6 +71,7 @@ async fn source() -> Source {
     contacts(&kit, accounts[0]).await;
     inbound(&kit, accounts[0]).await;
     opt_outs(&kit, accounts[0]).await;
+    top_ups(&kit, accounts[0]).await;
     let mut messages = Vec::new();
     for (index, fate) in Fate::ALL.into_iter().cycle().take(40).enumerate() {
         let at_ms = NOW - i64::try_from(index).unwrap() * DAY / 10;
@@ -140,6 +145,40 @@ async fn contacts(kit: &Kit, account: AccountId) {
         name: "Ada".to_owned(),
     };
     contacts.add(account, 7, vec![ada], NOW).await.unwrap();
+}
+
+/// A top-up that was paid, and so has the first receipt.
+async fn top_ups(kit: &Kit, account: AccountId) {
+    let new = NewTopUp {
+        id: TopUpId::new(NOW, [7; 10]),
+        account,
+        environment: Environment::Live,
+        provider: "paystack".to_owned(),
+        price: Priced {
+            amount: naira(1_000),
+            vat: naira(75),
+            vat_rate: Percent::from_hundredths(750),
+            bonus: naira(50),
+            component: Component::UniversalWallet,
+        },
+        checkout_url: "https://checkout.example.ng/1".to_owned(),
+        return_url: Some("https://shop.example.ng/thanks".to_owned()),
+        expires_ms: DAY,
+    };
+    let top_up = TopUp::new(new, NOW);
+    let payment = Payment {
+        reference: top_up.reference.clone(),
+        status: PaymentStatus::Paid,
+        received: Received {
+            amount: top_up.total(),
+            currency: CURRENCY.to_owned(),
+            payment_id: "4099260516".to_owned(),
+        },
+    };
+    let store = kit.store.top_ups();
+    store.create(account, top_up.clone(), None).await.unwrap();
+    let settled = store.settle(&top_up, payment, NOW).await.unwrap();
+    assert_eq!(settled.top_up.receipt_number, Some(1));
 }
 
 /// A user with a second factor, a session, and an open invitation.

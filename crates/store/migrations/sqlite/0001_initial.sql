@@ -234,6 +234,42 @@ begin
     select raise(abort, 'the ledger is append-only');
 end;
 
+-- The top-ups: payments of customers over a provider. `account_id` is 0 where a payment named no top-up of ours. `vat_rate`
+-- is in hundredths of a percent. The sweep asks the provider while `watched`. `payment_id`, `received` and `currency` are
+-- those of the provider, and an operator decides at `decided_at_ms` about a mismatch. Receipts of each environment are
+-- numbered without gaps.
+create table top_ups (
+    top_up_id blob not null primary key,
+    account_id bigint not null,
+    sandbox boolean not null,
+    provider text not null,
+    reference text not null,
+    amount bigint not null,
+    vat bigint not null,
+    vat_rate bigint not null,
+    bonus bigint not null,
+    component text not null,
+    state text not null,
+    watched boolean not null,
+    created_at_ms bigint not null,
+    expires_at_ms bigint not null,
+    checked_at_ms bigint not null,
+    checkout_url text not null,
+    return_url text,
+    payment_id text,
+    received bigint,
+    currency text,
+    mismatch text,
+    decided_at_ms bigint,
+    paid_at_ms bigint,
+    receipt_number bigint,
+    unique (provider, reference)
+);
+create index top_ups_by_account on top_ups (account_id, top_up_id);
+create index top_ups_watched on top_ups (checked_at_ms, top_up_id) where watched;
+create index top_ups_mismatched on top_ups (top_up_id) where state = 'mismatch';
+create unique index top_ups_by_receipt on top_ups (sandbox, receipt_number) where receipt_number is not null;
+
 -- Messages
 
 -- The accepted sends. `recipients` is a packed list. `paid_from` names the wallet components that paid, and their

@@ -1,6 +1,6 @@
 //! Verification: it recomputes every balance from the ledger and checks the invariants.
 
-use super::verify_changes;
+use super::{verify_changes, verify_top_ups};
 use database::{Db, Error, FromRow, Result, Row, Tx, query};
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
@@ -340,11 +340,14 @@ pub(crate) async fn check(tx: &mut Tx, progress: &VerifyProgress) -> Result<Veri
         sentence: "the entries of the {} can be changed or removed: no trigger refuses it",
         sql: unguarded(tx),
     };
-    let changes = verify_changes::CHECKS.map(|(sentence, sql)| Check { sentence, sql });
+    let of = |(sentence, sql)| Check { sentence, sql };
+    let changes = verify_changes::CHECKS.map(of);
+    let top_ups = verify_top_ups::CHECKS.map(of);
     progress
         .all
-        .store(CHECKS.len() + changes.len() + 1, Relaxed);
-    for check in CHECKS.iter().chain(&changes).chain([&unguarded]) {
+        .store(CHECKS.len() + changes.len() + top_ups.len() + 1, Relaxed);
+    let all = CHECKS.iter().chain(&changes).chain(&top_ups);
+    for check in all.chain([&unguarded]) {
         let found: Vec<Subject> = tx.fetch_all(query(check.sql)).await?;
         verification.violations.extend(
             found

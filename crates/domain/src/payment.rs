@@ -1,0 +1,17 @@
+//! Top-ups: payments of customers over a provider, and the credit for them.
+
+mod acceptance;
+mod id;
+mod judgement;
+mod percent;
+mod provided;
+mod terms;
+mod top_up;
+
+pub use acceptance::{AcceptFault, Acceptance, accept, accepted_for, check_decision};
+pub use id::TopUpId;
+pub use judgement::{Verdict, judge};
+pub use percent::{NotPercent, Percent};
+pub use provided::{CURRENCY, Mismatch, Payment, PaymentStatus, Received};
+pub use terms::{AmountFault, Bonus, MAX_TOP_UP, Priced, Terms, is_in_kobo};
+pub use top_up::{NewTopUp, TopUp, TopUpState};

@@ -1,0 +1,40 @@
+//! The table of top-ups.
+
+use super::super::table::ColumnType::{Bool, Bytes, Int, Text};
+use super::super::table::{Bucketed, Table};
+
+const CHUNK: i64 = 2_000;
+
+/// The top-ups.
+pub(super) const TOP_UPS: Table = Table {
+    name: "top_ups",
+    bucketed: Bucketed::No,
+    key: 1,
+    columns: &[
+        ("top_up_id", Bytes),
+        ("account_id", Int),
+        ("sandbox", Bool),
+        ("provider", Text),
+        ("reference", Text),
+        ("amount", Int),
+        ("vat", Int),
+        ("vat_rate", Int),
+        ("bonus", Int),
+        ("component", Text),
+        ("state", Text),
+        ("watched", Bool),
+        ("created_at_ms", Int),
+        ("expires_at_ms", Int),
+        ("checked_at_ms", Int),
+        ("checkout_url", Text),
+        ("return_url", Text),
+        ("payment_id", Text),
+        ("received", Int),
+        ("currency", Text),
+        ("mismatch", Text),
+        ("decided_at_ms", Int),
+        ("paid_at_ms", Int),
+        ("receipt_number", Int),
+    ],
+    chunk: CHUNK,
+};

@@ -1,0 +1,50 @@
+//! The top-ups whose provider the sweep asks, and the end of their time.
+
+use super::row::{TopUpRow, find, write};
+use database::{Change, Result, Tx, query};
+use domain::payment::{TopUp, TopUpId};
+
+pub(super) struct TakeWatched {
+    pub(super) before_ms: i64,
+    pub(super) now_ms: i64,
+    pub(super) limit: u32,
+}
+
+impl Change for TakeWatched {
+    type Output = Vec<TopUp>;
+
+    /// Two nodes may take the same top-ups, which only costs a second question to the provider.
+    async fn apply(&self, tx: &mut Tx) -> Result<Vec<TopUp>> {
+        let list = query(
+            "select * from top_ups where watched and checked_at_ms <= $1
+             order by checked_at_ms, top_up_id limit $2",
+        );
+        let list = list.bind(self.before_ms).bind(i64::from(self.limit));
+        let rows: Vec<TopUpRow> = tx.fetch_all(list).await?;
+        let top_ups: Result<Vec<TopUp>> = rows.into_iter().map(TopUpRow::read).collect();
+        let top_ups = top_ups?;
+        for top_up in &top_ups {
+            let mark = query("update top_ups set checked_at_ms = $2 where top_up_id = $1");
+            let mark = mark.bind(&top_up.id.0.as_bytes()[..]).bind(self.now_ms);
+            tx.execute(mark).await?;
+        }
+        Ok(top_ups)
+    }
+}
+
+pub(super) struct Expire {
+    pub(super) id: TopUpId,
+}
+
+impl Change for Expire {
+    type Output = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let Some(mut top_up) = find(tx, self.id).await?.filter(|top_up| top_up.is_watched) else {
+            return Ok(());
+        };
+        let before = top_up.state;
+        top_up.expire();
+        write(tx, before, &top_up).await
+    }
+}
