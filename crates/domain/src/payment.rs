@@ -5,6 +5,8 @@ mod id;
 mod judgement;
 mod percent;
 mod provided;
+pub mod provider;
+mod request;
 mod terms;
 mod top_up;
 
@@ -13,5 +15,6 @@ pub use id::TopUpId;
 pub use judgement::{Verdict, judge};
 pub use percent::{NotPercent, Percent};
 pub use provided::{CURRENCY, Mismatch, Payment, PaymentStatus, Received};
+pub use request::{MAX_RETURN_URL_CHARACTERS, TopUpFields, TopUpRequest};
 pub use terms::{AmountFault, Bonus, MAX_TOP_UP, Priced, Terms, is_in_kobo};
 pub use top_up::{NewTopUp, TopUp, TopUpState};

@@ -9,6 +9,7 @@
 mod binds;
 mod connection;
 mod conversation;
+mod done;
 mod listener;
 mod measures;
 mod receipt;

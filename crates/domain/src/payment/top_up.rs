@@ -62,7 +62,7 @@ pub struct TopUp {
     pub decided_at_ms: Option<i64>,
     /// The time of the credit, Unix milliseconds.
     pub paid_at_ms: Option<i64>,
-    /// The number of the receipt. Those of live top-ups run without gaps.
+    /// The number of the receipt. The numbers of live top-ups run without gaps.
     pub receipt_number: Option<i64>,
 }
 

@@ -134,14 +134,14 @@ impl SendRequest {
                 return Ok(Drafted::Personalised(Box::new(draft?), rows));
             }
         };
-        draft.map(Drafted::Shared)
+        Ok(Drafted::Shared(Box::new(draft?)))
     }
 }
 
 /// A checked request, some of whose recipients may be left out.
 pub(super) enum Drafted {
     /// One text for all recipients.
-    Shared(Draft),
+    Shared(Box<Draft>),
     /// A text for each recipient, and the rows of the request.
     Personalised(Box<PersonalisedDraft>, Rows),
 }
@@ -176,7 +176,7 @@ impl Drafted {
     /// Returns the draft of the message.
     pub(super) fn into_draft(self) -> Draft {
         match self {
-            Self::Shared(draft) => draft,
+            Self::Shared(draft) => *draft,
             Self::Personalised(draft, rows) => run_blocking(rows.len(), || draft.into_draft()),
         }
     }
@@ -186,7 +186,7 @@ impl Drafted {
         match self {
             Self::Shared(draft) => {
                 let quote = Quote::of(&draft, body.unwrap_or(draft.text.as_str()), rules);
-                (draft, quote)
+                (*draft, quote)
             }
             Self::Personalised(draft, rows) => run_blocking(rows.len(), || {
                 let quote = Quote::of_personalised(&draft, &rows, body, rules);

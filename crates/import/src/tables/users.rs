@@ -1,4 +1,4 @@
-//! The tables of users: those of the console, and SMPP users.
+//! The tables of users and their credentials: the console, SMPP users, and tokens.
 
 use super::super::table::ColumnType::{Bool, Bytes, Int, Text};
 use super::super::table::{Bucketed, Table};
@@ -92,6 +92,26 @@ pub(super) const SMPP_USERS: Table = Table {
         ("gateway", Text),
         ("created_at_ms", Int),
         ("revoked_at_ms", Int),
+    ],
+    chunk: CHUNK,
+};
+
+/// The tokens of accounts.
+pub(super) const TOKENS: Table = Table {
+    name: "tokens",
+    bucketed: Bucketed::No,
+    key: 1,
+    columns: &[
+        ("token_id", Text),
+        ("account_id", Int),
+        ("name", Text),
+        ("hash", Bytes),
+        ("created_at_ms", Int),
+        ("revoked_at_ms", Int),
+        ("expires_at_ms", Int),
+        ("allowed", Text),
+        ("scopes", Text),
+        ("per_minute", Int),
     ],
     chunk: CHUNK,
 };

@@ -1,6 +1,7 @@
 //! One connection: it moves octets between the socket and the conversation.
 
-use super::conversation::{Conversation, Done};
+use super::conversation::Conversation;
+use super::done::Done;
 use super::receiving::Receiving;
 use smpp::FrameBuffer;
 use std::future::poll_fn;

@@ -1,15 +1,14 @@
 //! One client: its session, its bound user, and the work for its requests.
 
 use super::binds;
+use super::done::Done;
 use super::measures::Measures;
 use super::receiving::Receiving;
 use super::refusals::{self, Refused};
 use super::submit;
 use crate::format::smpp_time;
 use domain::DeliveryStatus;
-use engine::{
-    Error, HeldReceipts, OpenSubmit, RecipientState, SmppBind, SmppEntrance, SubmitRefusal,
-};
+use engine::{OpenSubmit, RecipientState, SmppBind, SmppEntrance, SubmitRefusal};
 use smpp::codec::{BindFields, CancelFields, Pdu, QueryFields, QueryRespFields, Sm};
 use smpp::server::{Request, ServerEvent, ServerOptions, ServerSession, SessionEnd};
 use smpp::{BindKind, CommandStatus, FrameBuffer};
@@ -22,24 +21,6 @@ use tokio::time::{Instant, sleep};
 
 /// The time that the answer to a refused bind, or to a client that is too fast, is held back.
 const HOLD_BACK: Duration = Duration::from_secs(1);
-
-/// The result of the work for a request.
-pub(super) enum Done {
-    /// A bind was decided on. The number is the version of the client.
-    Bind(Request, BindKind, u8, Result<SmppBind, CommandStatus>),
-    /// A message was accepted.
-    Accepted(Request, String, OpenSubmit),
-    /// A request was refused.
-    Refused(Request, Refused),
-    /// A message was cancelled.
-    Cancelled(Request),
-    /// A message was queried by this id.
-    Queried(Request, String, RecipientState),
-    /// So many receipts were claimed at most.
-    Claimed(usize, Result<HeldReceipts, Error>),
-    /// The outcomes of so many receipts are committed.
-    Finished(usize),
-}
 
 /// One client.
 pub(super) struct Conversation {

@@ -1,7 +1,7 @@
 //! The receipts for one client: it claims as many as its window takes, and commits the outcomes of
 //! the answers in groups. So the window bounds the receipts in memory.
 
-use super::conversation::Done;
+use super::done::Done;
 use super::receipt;
 use domain::smpp_receipt::{MAX_ATTEMPTS, user_of};
 use engine::{Error, HeldReceipts, Outage, SmppReceiver};

@@ -130,7 +130,7 @@ fn id_of(event: &Callback) -> Vec<u8> {
         .to_vec()
 }
 
-/// Makes events dead that a user has not taken in time.
+/// The change that makes events dead which a user has not taken in time.
 pub(super) struct EndWaiting {
     pub(super) of: OriginKey,
     pub(super) before_ms: i64,
