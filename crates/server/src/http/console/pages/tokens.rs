@@ -13,7 +13,7 @@ use console::figures::date;
 use console::parts::{Badge, Cell, Column, Empty, Field, Kind, Table, Tone};
 use console::screens::{Form as FormScreen, Listing};
 use domain::client_address::{AddressRange, AllowList, NotRange};
-use domain::token::{MAX_PER_MINUTE, Scopes, TokenTerms};
+use domain::token::{MAX_PER_MINUTE, NotScopes, Scopes, TokenTerms};
 use domain::user::role::Permission::ManageTokens;
 use engine::operators::{OperationError, TokenInfo};
 
@@ -91,8 +91,8 @@ fn terms(fields: &Form) -> Result<TokenTerms, Faults> {
         Vec::new()
     });
     let scopes = fields.get("scopes").split([',', ' ']);
-    let scopes = Scopes::named(scopes).unwrap_or_else(|fault| {
-        faults.scopes = Some(format!("{fault}."));
+    let scopes = Scopes::named(scopes).unwrap_or_else(|NotScopes| {
+        faults.scopes = Some("Give one or more of send, read, wallet and manage.".to_owned());
         Scopes::ALL
     });
     let per_minute = fields.find("per_minute").and_then(|text| {
