@@ -238,7 +238,7 @@ mod tests {
             let ended = RecipientEnd::new(status, AT_MS + 60_000, error);
             let text = text(message, &ended, "Ọj\u{0} {costs} 5 naira today");
             let expected = format!(
-                "id:{message} sub:001 {delivered} submit date:2701311800 done date:2701311801 {end} text:?j? {{costs}} 5 naira"
+                "id:{message} sub:001 {delivered} submit date:2701311800 done date:2701311801 {end} text:?j? {{costs}} 5 naira "
             );
             assert_eq!(text, expected);
             assert!(text.len() < 255);
