@@ -30,7 +30,7 @@ enum Policy {
 }
 
 /// Every path of the service. A new path needs a policy here.
-const POLICIES: [(&str, Policy); 81] = [
+const POLICIES: [(&str, Policy); 82] = [
     ("/", Policy::Public),
     ("/docs", Policy::Public),
     ("/docs/docs.css", Policy::Public),
@@ -42,6 +42,7 @@ const POLICIES: [(&str, Policy); 81] = [
     ("/healthz", Policy::Public),
     ("/readyz", Policy::Public),
     ("/metrics", Policy::Public),
+    ("/hooks/carriers/{name}/{secret}", Policy::Public),
     ("/api/v1/sms/create", Policy::Send),
     ("/api/v2/sms", Policy::Send),
     ("/api/v2/sms/create", Policy::Send),
