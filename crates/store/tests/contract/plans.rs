@@ -297,7 +297,7 @@ async fn no_statement_reads_the_whole_of_a_table_that_grows() {
 /// The statements that read a page of a list, by their beginning.
 const PAGES: [&str; 12] = [
     "select * from accounts where account_id <",
-    "select token_id, account_id, name, created_at_ms, revoked_at_ms, expires_at_ms, allowed from tokens",
+    "select token_id, account_id, name, created_at_ms, revoked_at_ms, expires_at_ms, allowed, scopes, per_minute from tokens",
     "select * from smpp_users where account_id >=",
     "select * from sender_ids where account_id >=",
     "select account_id, secret, created_at_ms, ends_at_ms from callback_secrets where account_id >=",

@@ -407,7 +407,7 @@ async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
 }
 
 /// Tables whose rows are never removed, with the reason.
-const NEVER_REMOVED: [(&str, &str); 10] = [
+const NEVER_REMOVED: [(&str, &str); 12] = [
     ("accounts", "ledger and audit name them"),
     (
         "tokens",
@@ -421,6 +421,8 @@ const NEVER_REMOVED: [(&str, &str); 10] = [
     ("users", "the audit names them"),
     ("wallets", "money"),
     ("ledger", "money"),
+    ("top_ups", "money"),
+    ("opt_out_accounts", "one for each account"),
     ("server_keys", "one for each purpose"),
     (
         "binds",
