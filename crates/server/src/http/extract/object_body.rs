@@ -2,11 +2,13 @@
 
 use domain::Refusal;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use std::fmt;
 
 /// The largest body of such a request in bytes.
 pub(crate) const MAX_OBJECT_BYTES: usize = 64 << 10;
+/// Whole numbers below it are exact as floats.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The fields by name. Each operation takes the fields that it knows, and ignores the others.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -106,9 +108,18 @@ fn given(text: String) -> Option<String> {
 fn scalar(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
-        Value::Number(number) => Some(number.to_string()),
+        Value::Number(number) => Some(digits(&number)),
         Value::Bool(value) => Some(value.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+/// Returns a number as it is written, but a whole one that is written as a float (`2.0`) in digits.
+fn digits(number: &Number) -> String {
+    let float = number.as_f64().filter(|_| number.is_f64());
+    match float {
+        Some(whole) if whole.fract() == 0.0 && whole.abs() < MAX_EXACT => format!("{whole:.0}"),
+        _ => number.to_string(),
     }
 }
 
@@ -168,6 +179,8 @@ mod tests {
             (r#""""#, Ok(None), Ok(None), Some(vec![])),
             ("null", Ok(None), Ok(None), None),
             ("7", Err(()), Ok(Some("7")), Some(vec!["7"])),
+            ("6e1", Err(()), Ok(Some("60")), Some(vec!["60"])),
+            ("2.5", Err(()), Ok(Some("2.5")), Some(vec!["2.5"])),
             ("true", Err(()), Ok(Some("true")), Some(vec!["true"])),
             (
                 r#"["a","b, c"]"#,
