@@ -3,6 +3,7 @@
 use super::{limits, start};
 use crate::kit::esme::{Answer, Esme, User, is, message};
 use crate::kit::{MTN, Ogene, SENDER, Setup, until};
+use engine::Clock;
 use engine::operators::NewSmppUser;
 use smpp::codec::{CancelFields, Pdu, Sm, decode};
 use smpp::{BindKind, Command, CommandStatus, Tlv, esm_class, tag};
@@ -227,7 +228,7 @@ async fn the_window_bounds_the_receipts_without_an_answer() {
     }
     waiting(&ogene, "5").await;
     until("all are due", async || {
-        let now = "cast(strftime('%s', 'now') as integer) * 1000";
+        let now = Clock::system().now_ms();
         let later = ogene.sql(&format!(
             "select count(*) from outbox where due_at_ms > {now}"
         ));
