@@ -31,6 +31,13 @@ impl Figures {
             .insert(name.to_owned(), (value * 1e4).round() / 1e4);
     }
 
+    /// Adds the figures and faults of another run, with this before their names.
+    pub(crate) fn join(&mut self, before: &str, other: Self) {
+        let named = |(name, value)| (format!("{before}{name}"), value);
+        self.values.extend(other.values.into_iter().map(named));
+        self.faults.extend(other.faults);
+    }
+
     /// Sets the rate of `count` things in this time.
     pub(crate) fn rate(&mut self, name: &str, count: u64, time: Duration) {
         self.set(name, float(count) / time.as_secs_f64().max(1e-9));

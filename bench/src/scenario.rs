@@ -12,12 +12,16 @@ mod codec;
 mod curve;
 mod dead_receivers;
 mod distant;
+mod keyed;
 mod large;
 mod latency;
+mod narrow;
 mod overload;
 mod overtake;
+mod personalised;
 mod queued;
 mod reports;
+mod scheduled;
 mod search;
 pub(crate) mod single;
 mod stored;
@@ -42,6 +46,14 @@ pub(crate) enum Scenario {
     Disk,
     /// 1,000 recipients a request, up to the receipt
     Bulk,
+    /// Single messages with an `Idempotency-Key`, beside those without one
+    Keyed,
+    /// Personalised sends of 1,000 rows beside `bulk`, and as CSV of 100,000 rows
+    Personalised,
+    /// A million messages that are due in the same second, beside one-time passwords
+    Scheduled,
+    /// Campaigns and single messages over one bind with a window of 50
+    Narrow,
     /// Latency at a set pace: until a send is accepted, and until it is submitted
     Latency,
     /// Many recipients queued while the SMSC is down, then a crash and a start
@@ -103,6 +115,19 @@ impl Scenario {
                 Goal::AtMost("stored_bytes_per_recipient", 100.0, 300.0),
                 Goal::AtMost("lasting_bytes_per_recipient", 100.0, 300.0),
             ],
+            Self::Keyed => &[Goal::AtLeast("share_of_rate_without_key", 0.85, 0.85)],
+            Self::Personalised => &[
+                Goal::AtLeast("share_of_bulk", 0.6, 0.6),
+                Goal::AtMost("csv_answered_longest_ms", 400.0, 400.0),
+                Goal::AtMost("csv_memory_above_idle_mb", 150.0, 150.0),
+            ],
+            Self::Scheduled => &[
+                Goal::AtMost("first_submit_ms", 50.0, 50.0),
+                Goal::AtMost("otp_due_to_submit_p99_ms", 20.0, 20.0),
+                Goal::AtMost("peak_mb", 150.0, 150.0),
+            ],
+            // They are compared with another build.
+            Self::Narrow => &[],
             Self::Latency => &[
                 Goal::AtMost("accept_p50_ms", 1.0, 3.0),
                 Goal::AtMost("accept_p99_ms", 6.0, 15.0),
@@ -146,7 +171,7 @@ impl Scenario {
     /// rows measures several times in one run.
     pub(crate) const fn turns(self, runs: u32) -> u32 {
         match self {
-            Self::Stored | Self::Search | Self::OverloadCampaigns => 1,
+            Self::Stored | Self::Search | Self::Scheduled | Self::OverloadCampaigns => 1,
             _ => runs,
         }
     }
@@ -158,6 +183,10 @@ impl Scenario {
                 Self::Single => single::run(setup, setup.messages).await,
                 Self::Disk => single::run(setup, if quick { 50_000 } else { 500_000 }).await,
                 Self::Bulk => bulk::run(setup, quick).await,
+                Self::Keyed => keyed::run(setup, quick).await,
+                Self::Personalised => personalised::run(setup, quick).await,
+                Self::Scheduled => scheduled::run(setup, quick).await,
+                Self::Narrow => narrow::run(setup, quick).await,
                 Self::Latency => latency::run(setup, quick).await,
                 Self::Queued => queued::run(setup, quick).await,
                 Self::Accept => accept::run(setup, quick).await,
@@ -180,7 +209,7 @@ impl Scenario {
             }
         };
         let timeout = match self {
-            Self::Stored | Self::Search | Self::OverloadCampaigns => LONG_TIMEOUT,
+            Self::Stored | Self::Search | Self::Scheduled | Self::OverloadCampaigns => LONG_TIMEOUT,
             _ => TIMEOUT,
         };
         let run = tokio::time::timeout(timeout, run);

@@ -53,6 +53,13 @@ impl Tap {
         lock(&self.seen).count
     }
 
+    /// Returns the time of the first message whose number is below this one.
+    pub(crate) fn first_below(&self, end: u64) -> Option<Instant> {
+        let seen = lock(&self.seen);
+        let below = seen.numbers.iter().filter(|(number, _)| **number < end);
+        below.map(|(_, at)| *at).min()
+    }
+
     /// Returns the time of the message with this number.
     pub(crate) fn of(&self, number: u64) -> Option<Instant> {
         lock(&self.seen).numbers.get(&number).copied()
