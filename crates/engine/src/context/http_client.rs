@@ -60,24 +60,24 @@ impl HttpClient {
         Ok(())
     }
 
-    /// Sends a request to the server of a URL. The answer must arrive within `timeout`.
+    /// Sends a request to the server of a URL. The answer must arrive within `timeout` after the
+    /// request was sent. The wait for a connection is no part of it.
     pub(crate) async fn send(
         &self,
         url: &Url,
         mut request: Request<Full<Bytes>>,
         timeout: Duration,
     ) -> Result<Answered, Unanswered> {
-        let deadline = Instant::now() + timeout;
         // A kept connection that was closed meanwhile returns the request.
         while let Some(kept) = self.pool.take(server(url)) {
-            match self.exchange(kept, url, request, deadline).await {
+            match self.exchange(kept, url, request, timeout).await {
                 Err((_, Some(unsent))) => request = *unsent,
                 Err((error, None)) => return Err(Unanswered::Unknown(error)),
                 Ok(answered) => return Ok(answered),
             }
         }
         let fresh = self.connect(url).await.map_err(Unanswered::NotSent)?;
-        let exchanged = self.exchange(fresh, url, request, deadline).await;
+        let exchanged = self.exchange(fresh, url, request, timeout).await;
         exchanged.map_err(|(error, unsent)| match unsent {
             Some(_) => Unanswered::NotSent(error),
             None => Unanswered::Unknown(error),
@@ -101,8 +101,12 @@ impl HttpClient {
         mut connection: Connection,
         url: &Url,
         request: Request<Full<Bytes>>,
-        deadline: Instant,
+        timeout: Duration,
     ) -> Result<Answered, (AttemptError, Option<Box<Request<Full<Bytes>>>>)> {
+        if let Err(error) = connection.ready().await {
+            return Err((AttemptError::Broken(error), Some(Box::new(request))));
+        }
+        let deadline = Instant::now() + timeout;
         let response = match timeout_at(deadline, connection.try_send(request)).await {
             Err(_) => return Err((AttemptError::TimedOut, None)),
             Ok(Err(NoAnswer::NotSent(request, error))) => {

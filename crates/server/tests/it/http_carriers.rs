@@ -3,6 +3,7 @@
 use crate::kit::http::{Request, try_ask};
 use crate::kit::receiver::{Reaction, Receiver};
 use crate::kit::{AIRTEL, MTN, Ogene, SENDER, Setup, numbers, to, until};
+use crate::tls::slow_tls_before;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
@@ -12,6 +13,7 @@ use serde_json::{Value, json};
 use smpp::simulator::Script;
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -24,6 +26,8 @@ const SECRET: &str = "s3cret-of-the-hook";
 enum Reply {
     /// The message is accepted, under the number of the request as its id.
     Accept,
+    /// The message is accepted, and the connection is closed after the answer.
+    AcceptAndClose,
     /// The answer has this HTTP status and code.
     Code(u16, &'static str),
     /// There is no answer.
@@ -111,15 +115,18 @@ async fn answer(
     let _ = shared.gate.wait_for(|open| *open).await;
     shared.book.lock().unwrap().at_once -= 1;
     match reply {
-        Reply::Accept => json!({"code": "ok", "data": {"id": number}})
-            .to_string()
-            .into_response(),
+        Reply::Accept => accepted(number).into_response(),
+        Reply::AcceptAndClose => ([("connection", "close")], accepted(number)).into_response(),
         Reply::Code(status, code) => {
             let status = StatusCode::from_u16(status).unwrap();
             (status, json!({ "code": code }).to_string()).into_response()
         }
         Reply::Silence => std::future::pending().await,
     }
+}
+
+fn accepted(number: usize) -> String {
+    json!({"code": "ok", "data": {"id": number}}).to_string()
 }
 
 /// Returns an installation whose only carrier is this aggregator.
@@ -252,6 +259,36 @@ async fn a_request_without_an_answer_is_in_doubt_and_sent_once() {
     }
     assert_eq!(aggregator.asked().len(), 2);
     assert_eq!(ogene.total().await.to_string(), "988", "charged once each");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn the_wait_for_a_connection_is_no_part_of_the_time_out() {
+    let aggregator = Aggregator::start([Reply::AcceptAndClose]).await;
+    let server = aggregator.url.strip_prefix("http://").unwrap();
+    let delay_ms = Arc::<AtomicU64>::default();
+    let (certificate, address) = slow_tls_before(server.parse().unwrap(), true, &delay_ms).await;
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("carrier.pem");
+    std::fs::write(&file, certificate).unwrap();
+    let url = format!("\"https://localhost:{}/send\"", address.port());
+    let ogene = with(&aggregator)
+        .set("carriers.mtn.submit.url", &url)
+        .set("carriers.mtn.tls_ca", &format!("{file:?}"))
+        .set("carriers.mtn.response_timeout", r#""2s""#)
+        .start()
+        .await;
+    ogene.sent_id(to(MTN, "Over the first connection")).await;
+    aggregator.asked_at_least(1).await;
+    receive(&ogene, 1, "Delivered").await;
+    // The second request waits longer for its connection than it may wait for its answer.
+    delay_ms.store(3_000, Ordering::Relaxed);
+    let id = ogene.sent_id(to(AIRTEL, "Over another one")).await;
+    aggregator.asked_at_least(2).await;
+    receive(&ogene, 2, "Delivered").await;
+    assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
+    assert_eq!(ogene.metric("ogene_in_doubt_total", &[]).await, 0);
+    assert_eq!(aggregator.asked().len(), 2);
     ogene.end().await;
 }
 

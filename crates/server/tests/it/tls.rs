@@ -10,6 +10,8 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedProtocolVersion};
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -225,6 +227,15 @@ async fn until_shown(secured: &Secured, certificate: &CertificateDer<'static>) {
 /// Starts a TLS proxy before a server. Its certificate is one of an authority, as `openssl req -x509`
 /// makes it, or of a server. Returns the certificate as PEM, and the address.
 pub(crate) async fn tls_before(server: SocketAddr, is_authority: bool) -> (String, SocketAddr) {
+    slow_tls_before(server, is_authority, &Arc::default()).await
+}
+
+/// Starts a TLS proxy that waits for so many milliseconds before each handshake.
+pub(crate) async fn slow_tls_before(
+    server: SocketAddr,
+    is_authority: bool,
+    delay_ms: &Arc<AtomicU64>,
+) -> (String, SocketAddr) {
     let key = KeyPair::generate().expect("a key");
     let mut params = CertificateParams::new(["localhost".to_owned()]).expect("parameters");
     if is_authority {
@@ -242,10 +253,13 @@ pub(crate) async fn tls_before(server: SocketAddr, is_authority: bool) -> (Strin
     let acceptor = TlsAcceptor::from(Arc::new(config));
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
+    let delay_ms = Arc::clone(delay_ms);
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
             let acceptor = acceptor.clone();
+            let delay = Duration::from_millis(delay_ms.load(Ordering::Relaxed));
             tokio::spawn(async move {
+                tokio::time::sleep(delay).await;
                 let mut theirs = acceptor.accept(stream).await?;
                 let mut ours = TcpStream::connect(server).await?;
                 tokio::io::copy_bidirectional(&mut theirs, &mut ours).await

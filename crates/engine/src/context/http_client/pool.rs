@@ -53,15 +53,17 @@ impl Connection {
         Ok(Self { requests, task })
     }
 
-    /// Sends a request and waits for the head of the answer. Returns the request if no octet of it
-    /// was sent.
+    /// Waits until the connection can take a request.
+    pub(crate) async fn ready(&mut self) -> Result<(), hyper::Error> {
+        self.requests.ready().await
+    }
+
+    /// Sends a request over a ready connection and waits for the head of the answer. Returns the
+    /// request if no octet of it was sent.
     pub(crate) async fn try_send(
         &mut self,
         request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, NoAnswer> {
-        if let Err(error) = self.requests.ready().await {
-            return Err(NoAnswer::NotSent(Box::new(request), error));
-        }
         let sent = self.requests.try_send_request(request).await;
         sent.map_err(|mut error| match error.take_message() {
             Some(request) => NoAnswer::NotSent(Box::new(request), error.into_error()),
