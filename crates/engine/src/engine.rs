@@ -19,7 +19,7 @@ pub mod tokens;
 mod upload_sends;
 
 pub use admission::Admission;
-pub use carrier_receipts::HookRefusal;
+pub use carrier_receipts::{CarrierHook, HookRefusal};
 pub use customer_queries::{CustomerQueries, Export, PageFields};
 pub use installation::{CarrierState, Installation, NodeState, Queue};
 pub use keyed_change::{Changed, KeyedAnswer};
@@ -212,15 +212,9 @@ impl Engine {
         SmppEntrance::new(Arc::clone(&self.stages))
     }
 
-    /// Commits the receipts that a carrier posted, under the secret of its hook.
-    pub async fn carrier_receipts(
-        &self,
-        carrier: &str,
-        secret: &str,
-        body: &[u8],
-    ) -> Result<(), HookRefusal> {
-        let context = &self.stages.context;
-        carrier_receipts::receive(context, (carrier, secret), body).await
+    /// Returns the hook of a carrier for receipts, if this is its secret.
+    pub fn carrier_hook(&self, carrier: &str, secret: &str) -> Option<CarrierHook> {
+        CarrierHook::open(&self.stages.context, carrier, secret)
     }
 
     /// Returns the operations for an operator, on the database of this engine.

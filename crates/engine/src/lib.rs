@@ -49,11 +49,11 @@ pub use context::system::System;
 pub use database::Outage;
 pub use domain::rate::Rate;
 pub use engine::{
-    Admission, BindRefusal, CarrierState, Changed, Credentials, CustomerQueries, DeliveryReport,
-    Engine, Export, HeldReceipts, HookRefusal, Installation, KeyedAnswer, LeftOutCsv, LeftOutRow,
-    NodeState, NotAdmitted, PageFields, Purpose, Queue, Quoted, Reloaded, SendRequest, SmppBind,
-    SmppEntrance, SmppReceiver, SubmitRefusal, UploadLook, UploadReview, UploadSend, UploadSends,
-    UploadStep,
+    Admission, BindRefusal, CarrierHook, CarrierState, Changed, Credentials, CustomerQueries,
+    DeliveryReport, Engine, Export, HeldReceipts, HookRefusal, Installation, KeyedAnswer,
+    LeftOutCsv, LeftOutRow, NodeState, NotAdmitted, PageFields, Purpose, Queue, Quoted, Reloaded,
+    SendRequest, SmppBind, SmppEntrance, SmppReceiver, SubmitRefusal, UploadLook, UploadReview,
+    UploadSend, UploadSends, UploadStep,
 };
 pub use engine::{changes as message_changes, inbound_routes, otp, sender_ids, tokens};
 pub use error::{Error, StartError};

@@ -4,7 +4,7 @@ use crate::context::metrics::{receipt_received, receipt_unreadable};
 use crate::context::{CLAIM_MS, Context};
 use crate::dispatch::smpp_mapping::{kept_error, kept_id};
 use crate::settle::commit::{commit_alone, empty_report, leave_out_raw};
-use domain::http_carrier::{HttpReceipt, ReceiptFault, is_secret};
+use domain::http_carrier::{HttpReceipt, HttpReceipts, ReceiptFault, is_secret};
 use std::sync::Arc;
 use std::time::Duration;
 use store::{CarrierReport, Receipt, ReceiptStatus};
@@ -16,9 +16,6 @@ const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
 /// The reason why receipts of a carrier were not taken.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum HookRefusal {
-    /// There is no such hook, or its secret is another one.
-    #[error("there is no such hook")]
-    Unknown,
     /// The request holds no receipts.
     #[error(transparent)]
     Unreadable(#[from] ReceiptFault),
@@ -27,21 +24,40 @@ pub enum HookRefusal {
     NotStored,
 }
 
-/// Commits the receipts of a request. A receipt that finds no page waits for it as one by SMPP.
-pub(super) async fn receive(
-    context: &Arc<Context>,
-    (name, secret): (&str, &str),
-    body: &[u8],
-) -> Result<(), HookRefusal> {
-    let carrier = context.carrier(name).ok_or(HookRefusal::Unknown)?;
-    let settings = carrier.settings.as_ref().and_then(|all| all.http());
-    let hook = settings.and_then(|http| http.receipts.as_ref());
-    let hook = hook.ok_or(HookRefusal::Unknown)?;
-    if !is_secret(&hook.secret, secret) {
-        return Err(HookRefusal::Unknown);
+/// The hook of a carrier, to which a request gave the secret.
+pub struct CarrierHook {
+    context: Arc<Context>,
+    carrier: Arc<str>,
+    receipts: HttpReceipts,
+}
+
+impl CarrierHook {
+    /// Returns the hook of a carrier, if this is its secret.
+    pub(super) fn open(context: &Arc<Context>, name: &str, secret: &str) -> Option<Self> {
+        let carrier = context.carrier(name)?;
+        let hook = carrier.settings.as_ref()?.http()?.receipts.as_ref()?;
+        is_secret(&hook.secret, secret).then(|| Self {
+            context: Arc::clone(context),
+            carrier: Arc::clone(&carrier.name),
+            receipts: hook.receipts.clone(),
+        })
     }
-    let read = hook.receipts.read(body).inspect_err(|fault| {
-        receipt_unreadable(&carrier.name);
+
+    /// Commits the receipts of a request. A receipt that finds no page waits for it as one by SMPP.
+    pub async fn receive(&self, body: &[u8]) -> Result<(), HookRefusal> {
+        receive(self, body).await
+    }
+}
+
+async fn receive(hook: &CarrierHook, body: &[u8]) -> Result<(), HookRefusal> {
+    let CarrierHook {
+        context,
+        carrier,
+        receipts,
+    } = hook;
+    let name = &**carrier;
+    let read = receipts.read(body).inspect_err(|fault| {
+        receipt_unreadable(carrier);
         tracing::warn!(carrier.name = name, error = %fault, "carrier: receipts dropped");
     })?;
     if read.is_empty() {
@@ -49,7 +65,7 @@ pub(super) async fn receive(
     }
     let mut receipts: Vec<Receipt> = read
         .into_iter()
-        .map(|receipt| stored(&carrier.name, receipt))
+        .map(|receipt| stored(carrier, receipt))
         .collect();
     for receipt in &receipts {
         receipt_received(receipt);

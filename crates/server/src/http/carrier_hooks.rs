@@ -1,9 +1,10 @@
 //! `POST /hooks/carriers/{name}/{secret}`: carriers by HTTP post receipts here.
 
 use crate::http::context::State;
+use crate::http::extract::drain::drain;
 use axum::body::Body;
 use axum::extract::{Path, State as Shared};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use engine::HookRefusal;
 use http_body_util::{BodyExt, Limited};
 use std::time::Duration;
@@ -13,13 +14,19 @@ use tokio::time::timeout;
 const MAX_BYTES: usize = 256 << 10;
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Takes the receipts of a carrier. A carrier repeats what is not answered with 200.
+/// Takes the receipts of a carrier. A carrier repeats what is not answered with 200. Without the
+/// secret the body is not read.
 pub(super) async fn receive(
     Shared(state): Shared<State>,
     Path((name, secret)): Path<(String, String)>,
+    headers: HeaderMap,
     body: Body,
 ) -> (StatusCode, String) {
     let answer = |status, text: &str| (status, format!("{text}\n"));
+    let Some(hook) = state.engine.carrier_hook(&name, &secret) else {
+        drain(&headers, body);
+        return answer(StatusCode::NOT_FOUND, "there is no such hook");
+    };
     let read = timeout(BODY_TIMEOUT, Limited::new(body, MAX_BYTES).collect()).await;
     let body = match read {
         Err(_) => {
@@ -34,12 +41,10 @@ pub(super) async fn receive(
         }
         Ok(Ok(body)) => body.to_bytes(),
     };
-    let taken = state.engine.carrier_receipts(&name, &secret, &body).await;
-    match taken {
+    match hook.receive(&body).await {
         Ok(()) => answer(StatusCode::OK, "ok"),
         Err(refusal) => {
             let status = match refusal {
-                HookRefusal::Unknown => StatusCode::NOT_FOUND,
                 HookRefusal::Unreadable(_) => StatusCode::BAD_REQUEST,
                 HookRefusal::NotStored => StatusCode::SERVICE_UNAVAILABLE,
             };

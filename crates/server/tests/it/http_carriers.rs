@@ -15,7 +15,8 @@ use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use tokio::net::TcpListener;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -200,6 +201,31 @@ async fn a_text_goes_whole_and_its_receipt_settles_all_pages() {
     assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
     assert_eq!(aggregator.asked().len(), 1);
     assert_eq!(ogene.total().await.to_string(), "982", "three pages");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_wrong_secret_is_refused_before_the_body_arrives() {
+    let aggregator = Aggregator::start([]).await;
+    let ogene = with(&aggregator).start().await;
+    for (name, secret) in [("mtn", "another-secret-0001"), ("glo", SECRET)] {
+        let mut stream = TcpStream::connect(ogene.address).await.unwrap();
+        let head = format!(
+            "POST /hooks/carriers/{name}/{secret} HTTP/1.1\r\nHost: localhost\r\n\
+             Content-Type: application/json\r\nContent-Length: 200000\r\n\r\n"
+        );
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        until("the hook answers without the body", async || {
+            stream
+                .read_u8()
+                .await
+                .ok()
+                .map(|octet| answer.push(octet.into()))?;
+            answer.starts_with("HTTP/1.1 404").then_some(())
+        })
+        .await;
+    }
     ogene.end().await;
 }
 
