@@ -90,9 +90,12 @@ pub enum UrlFault {
     /// It is no URL of HTTP.
     #[error("is not a URL such as \"https://api.example.com/send\"")]
     NotHttp,
-    /// A placeholder is part of its host.
-    #[error("has a placeholder before its path; the host is fixed")]
+    /// A placeholder stands before its path.
+    #[error("has a placeholder in its host; placeholders may stand in the path or query alone")]
     Host,
+    /// It has a user name or a password.
+    #[error("has a user name or password; send it in `headers`, or as the key `token`")]
+    Credentials,
 }
 
 /// The submit of a carrier: its request, and the reading of its answer.
@@ -127,13 +130,17 @@ impl HttpSubmit {
     /// Checks the URL, and returns its part before the path.
     pub fn server(&self) -> Result<Url, UrlFault> {
         let start = self.url.start();
+        let is_fixed = self.url == HttpTemplate::fixed(start);
+        let (_, after_scheme) = start.split_once("://").ok_or(UrlFault::NotHttp)?;
+        if !is_fixed && !after_scheme.contains(['/', '?', '#']) {
+            return Err(UrlFault::Host);
+        }
         let url = Url::parse(start).map_err(|_| UrlFault::NotHttp)?;
         if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
             return Err(UrlFault::NotHttp);
         }
-        let after_scheme = start.split_once("://").map_or("", |(_, rest)| rest);
-        if !after_scheme.contains('/') && self.url != HttpTemplate::fixed(start) {
-            return Err(UrlFault::Host);
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(UrlFault::Credentials);
         }
         Url::parse(&url[..Position::BeforePath]).map_err(|_| UrlFault::NotHttp)
     }
@@ -240,7 +247,16 @@ mod tests {
             ),
             ("http://127.0.0.1:8080", Ok("http://127.0.0.1:8080/")),
             ("https://api.example.com{to}", Err(UrlFault::Host)),
-            ("https://{from}/send", Err(UrlFault::NotHttp)),
+            ("https://{from}/send", Err(UrlFault::Host)),
+            ("https://{id}@api.example.com/", Err(UrlFault::Host)),
+            ("{to}", Err(UrlFault::NotHttp)),
+            ("api.example.com/{to}", Err(UrlFault::NotHttp)),
+            (
+                "https://api.example.com?to={to}",
+                Ok("https://api.example.com/"),
+            ),
+            ("https://u:p@api.example.com/", Err(UrlFault::Credentials)),
+            ("https://u@api.example.com/{to}", Err(UrlFault::Credentials)),
             ("ftp://api.example.com/", Err(UrlFault::NotHttp)),
             ("api.example.com/send", Err(UrlFault::NotHttp)),
         ] {

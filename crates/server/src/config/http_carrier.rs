@@ -32,9 +32,11 @@ pub(super) fn read(
     name: &str,
     public_url: Option<&PublicUrl>,
 ) -> Option<Arc<HttpSettings>> {
-    let place = section.place_of("submit");
+    let is_preset = section.has("preset");
+    let key = if is_preset { "base_url" } else { "submit.url" };
+    let place = section.place_of(if is_preset { "base_url" } else { "submit" });
     let token = section.secret("token", "token_file").unwrap_or_default();
-    let (submit, receipts) = if section.has("preset") {
+    let (submit, receipts) = if is_preset {
         preset(section, token.reveal())?
     } else {
         let submit = submit(section.section("submit"), token.reveal());
@@ -54,11 +56,21 @@ pub(super) fn read(
         _ => None,
     };
     if submit.has_receipt_url() && receipt_url.is_none() {
-        let text = "has {receipt_url}, which needs `receipts` and `http.public_url`";
-        section.fault_at(&place, "submit", text);
+        let (key, text) = if is_preset {
+            (
+                "receipt_secret",
+                "needs `http.public_url`, with which the URL for receipts begins",
+            )
+        } else {
+            (
+                "submit",
+                "has {receipt_url}, which needs `receipts` and `http.public_url`",
+            )
+        };
+        section.fault_at(&place, key, text);
     }
     let server = submit.server();
-    let server = server.map_err(|fault| section.fault_at(&place, "submit.url", fault.to_string()));
+    let server = server.map_err(|fault| section.fault_at(&place, key, fault.to_string()));
     Some(Arc::new(HttpSettings {
         server: server.ok()?,
         submit,
@@ -73,6 +85,13 @@ type Hook = Option<Option<HookSettings>>;
 /// Reads the account at a provider whose requests are known.
 fn preset(section: &mut Section<'_>, token: &str) -> Option<(HttpSubmit, Hook)> {
     let place = section.place_of("base_url");
+    for replaced in ["submit", "receipts"] {
+        let place = section.place_of(replaced);
+        if section.get::<Node>(replaced).is_some() {
+            let text = "is replaced by `preset`; leave out one of them";
+            section.fault_at(&place, replaced, text);
+        }
+    }
     let preset = section.one_of("preset", &HttpPreset::WORDS);
     let base_url: Option<String> = section.require("base_url");
     if token.is_empty() {

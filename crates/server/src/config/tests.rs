@@ -894,7 +894,6 @@ fn a_fault_of_a_carrier_by_http_says_what_to_do() {
             "{text}",
             "has the placeholder {text}, which does not exist",
         ),
-        ("https://api.example.com/", "https://{to}/", "is not a URL"),
         (
             "id = \"/data/id\"",
             "id = \"data\"",
@@ -925,6 +924,31 @@ fn a_fault_of_a_carrier_by_http_says_what_to_do() {
         let message = faults(&BY_HTTP.replacen(part, instead, 1));
         assert!(message.contains(fault), "{instead}: {message}");
     }
+}
+
+#[test]
+fn a_fault_of_a_carriers_url_or_preset_says_what_to_do() {
+    for (part, instead, fault) in [
+        (
+            "https://api.example.com/",
+            "https://{to}/",
+            "submit.url: has a placeholder in its host; placeholders may stand in the path or query \
+             alone",
+        ),
+        (
+            "https://api.example.com/",
+            "https://u:p@api.example.com/",
+            "submit.url: has a user name or password; send it in `headers`",
+        ),
+        (
+            "kind = \"http\"",
+            "kind = \"http\"\npreset = \"ogene\"\nbase_url = \"https://a.ng\"",
+            "carriers.agg.submit: is replaced by `preset`",
+        ),
+    ] {
+        let message = faults(&BY_HTTP.replacen(part, instead, 1));
+        assert!(message.contains(fault), "{instead}: {message}");
+    }
     let preset =
         "[carriers.agg]\nkind = \"http\"\npreset = \"twilio\"\nbase_url = \"https://a.ng\"\n";
     let message = faults(preset);
@@ -938,6 +962,19 @@ fn a_fault_of_a_carrier_by_http_says_what_to_do() {
         "{message}"
     );
     let complete = format!("{preset}token = \"t\"\naccount_sid = \"AC1\"\n");
+    let message = faults(&complete.replace("//a.ng", "//u:s3cret@a.ng"));
+    assert!(
+        message.contains("carriers.agg.base_url: has a user name or password"),
+        "{message}"
+    );
+    assert!(!message.contains("s3cret"), "{message}");
+    let message = faults(&format!(
+        "{complete}receipt_secret = \"0123456789abcdef\"\n"
+    ));
+    assert!(
+        message.contains("carriers.agg.receipt_secret: needs `http.public_url`"),
+        "{message}"
+    );
     let config = read(&complete).expect("no fault");
     assert_eq!(config.carriers[0].address(), "https://a.ng/");
 }
