@@ -11,6 +11,7 @@ pub mod client_address;
 mod connection_share;
 pub mod contacts;
 pub mod csv_cells;
+mod csv_table;
 mod daily_limit;
 mod delivery;
 mod draft;

@@ -8,6 +8,7 @@ mod customer_queries;
 pub mod inbound_routes;
 mod installation;
 mod keyed_change;
+pub mod opt_outs;
 pub mod otp;
 mod reload;
 mod report;

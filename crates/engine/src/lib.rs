@@ -55,7 +55,7 @@ pub use engine::{
     SendRequest, SmppBind, SmppEntrance, SmppReceiver, SubmitRefusal, UploadLook, UploadReview,
     UploadSend, UploadSends, UploadStep,
 };
-pub use engine::{changes as message_changes, inbound_routes, otp, sender_ids, tokens};
+pub use engine::{changes as message_changes, inbound_routes, opt_outs, otp, sender_ids, tokens};
 pub use error::{Error, StartError};
 pub use mail::{Mail, MailError, MailSettings, MailTls};
 pub use queries::{
@@ -70,6 +70,7 @@ pub use settings::{
     InboundSettings, Limits, Protocol, Retention, SandboxLimits, Settings, SmppSettings,
 };
 pub use store::{
-    ContactGroup, Doubtful, RefusedRequest, SessionInfo, StoredAnswer, Upload, UploadId,
+    AddedOptOuts, ContactGroup, Doubtful, RefusedRequest, SessionInfo, StoredAnswer, Upload,
+    UploadId,
 };
 pub use uploads::{UploadError, Uploads};

@@ -29,8 +29,8 @@ pub(crate) use respond::error::kind as refusal_kind;
 pub use serve::{ConnectionLimits, serve};
 
 use api::{
-    account, balance, exports, inbound, messages, otp, quote, reports, send, senders, tokens,
-    usage, wallet,
+    account, balance, exports, inbound, messages, opt_outs, otp, quote, reports, send, senders,
+    tokens, usage, wallet,
 };
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -68,6 +68,14 @@ pub fn router(state: State, pages: Option<Console>, shows_metrics: bool) -> Rout
         .route(
             "/api/v2/inbound/routes/{route_id}",
             delete(inbound::remove_route).with_state(Arc::clone(&live)),
+        )
+        .route(
+            "/api/v2/opt-outs",
+            post(opt_outs::add).with_state(Arc::clone(&live)),
+        )
+        .route(
+            "/api/v2/opt-outs/{recipient}",
+            delete(opt_outs::remove).with_state(Arc::clone(&live)),
         )
         .route(
             "/api/v2/tokens",
@@ -152,6 +160,8 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
         .route(&at("/inbound/routes"), get(inbound::routes))
         .route(&at("/exports/recipients.csv"), get(exports::recipients))
         .route(&at("/exports/wallet.csv"), get(exports::wallet))
+        .route(&at("/exports/opt-outs.csv"), get(exports::opt_outs))
+        .route(&at("/opt-outs"), get(opt_outs::list))
         .route(&at("/usage"), get(usage::usage))
         .route(&at("/wallet/entries"), get(wallet::entries))
         .route(&at("/messages"), get(messages::messages))

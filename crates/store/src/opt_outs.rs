@@ -5,16 +5,15 @@ mod row;
 
 pub use changes::AddedOptOuts;
 
-use crate::buckets::Buckets;
 use crate::change_once::ChangeOnce;
 use crate::idempotency::{KeyedChange, Outcome};
 use crate::lists::ListRow;
 use crate::operators::audit::By;
 use crate::rows::{id_bytes, number, recipient};
 use changes::{Add, Remove};
-use database::{Change, Db, Result, query};
+use database::{Db, Result, query};
 use domain::opt_out::OptOut;
-use domain::{AccountId, Environment, MessageId, Recipient, Refusal, sender};
+use domain::{AccountId, MessageId, Recipient, sender};
 use row::OptOutRow;
 use std::collections::HashSet;
 
@@ -38,23 +37,24 @@ pub struct OptOuts<'s> {
 }
 
 impl OptOuts<'_> {
-    /// Adds opt-outs of one account. A number that opted out before keeps its opt-out.
+    /// Adds opt-outs of one account. A number that opted out before keeps its opt-out. The change is
+    /// refused if the account could have more than `limit` opt-outs after it.
     pub async fn add(
         self,
         account: AccountId,
-        opt_outs: Vec<OptOut>,
+        (opt_outs, limit): (Vec<OptOut>, Option<u64>),
         keyed: Option<KeyedChange<AddedOptOuts>>,
         by: By,
     ) -> Result<Outcome<AddedOptOuts>> {
         let change = Add {
             account,
             opt_outs,
+            limit,
             by,
         };
         let now_ms = change.by.at_ms;
-        self.db
-            .change(self.once((account, now_ms), keyed, change))
-            .await
+        let once = ChangeOnce::of_account(self.db, (account, now_ms), keyed, change);
+        self.db.change(once).await
     }
 
     /// Removes all opt-outs of a number. Returns how many there were, and refuses if there was none.
@@ -71,28 +71,8 @@ impl OptOuts<'_> {
             by,
         };
         let now_ms = change.by.at_ms;
-        self.db
-            .change(self.once((account, now_ms), keyed, change))
-            .await
-    }
-
-    fn once<C, T>(
-        self,
-        (account, now_ms): (AccountId, i64),
-        keyed: Option<KeyedChange<T>>,
-        change: C,
-    ) -> ChangeOnce<C, T>
-    where
-        C: Change<Output = std::result::Result<T, Refusal>>,
-    {
-        ChangeOnce {
-            buckets: Buckets::of(self.db),
-            account,
-            environment: Environment::Live,
-            keyed,
-            change,
-            now_ms,
-        }
+        let once = ChangeOnce::of_account(self.db, (account, now_ms), keyed, change);
+        self.db.change(once).await
     }
 
     /// Returns `true` if an account has ever had an opt-out.

@@ -8,6 +8,7 @@ pub(crate) mod retention;
 pub(crate) mod sweep;
 pub(crate) mod verify;
 mod verify_changes;
+mod verify_inbound;
 mod verify_top_ups;
 
 use crate::messages::duplicates::OpenWindows;

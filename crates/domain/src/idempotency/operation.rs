@@ -33,6 +33,10 @@ named_enum! {
         AddRoute = "inbound/routes",
         /// `/inbound/routes/{route_id}`.
         RemoveRoute = "inbound/routes/remove",
+        /// `/opt-outs`.
+        AddOptOuts = "opt-outs",
+        /// `/opt-outs/{recipient}`.
+        RemoveOptOuts = "opt-outs/remove",
         /// `/tokens`.
         MakeToken = "tokens",
         /// `/tokens/{token_id}`.

@@ -13,6 +13,7 @@ use crate::inbound::RouteRequest;
 use crate::number;
 use crate::number::read_recipients;
 use crate::number::recipient::Recipient;
+use crate::opt_out::OptOutRequest;
 use crate::otp::OtpRequest;
 use crate::personalised::Rows;
 use crate::schedule::SendTimes;
@@ -121,6 +122,20 @@ pub fn of_route(request: &RouteRequest) -> RequestFingerprint {
     writer.text("number", Some(&request.number));
     writer.text("keyword", Some(&request.keyword));
     writer.text("url", request.url.as_deref());
+    writer.finish()
+}
+
+/// Returns the fingerprint of a request for opt-outs. Their order does not matter.
+pub fn of_opt_outs(requests: &[OptOutRequest]) -> RequestFingerprint {
+    let mut writer = FingerprintWriter::new(Operation::AddOptOuts);
+    let mut requests: Vec<&OptOutRequest> = requests.iter().collect();
+    requests.sort_unstable();
+    writer.count("opt_outs", requests.len());
+    for one in requests {
+        write_recipient(&mut writer, one.recipient);
+        writer.text("sender", one.sender.as_deref());
+        writer.text("reason", one.reason.as_deref());
+    }
     writer.finish()
 }
 

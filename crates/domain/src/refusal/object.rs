@@ -1,4 +1,4 @@
-//! The refusals of requests about objects of the account: sender IDs, routes and tokens.
+//! The refusals of requests about objects of the account: sender IDs, routes, opt-outs and tokens.
 
 use thiserror::Error;
 
@@ -13,6 +13,14 @@ pub enum ObjectRefusal {
     /// The account has no opt-out of that number.
     #[error("This number has not opted out of the messages of this account. Check the number.")]
     UnknownOptOut,
+    /// The account has as many opt-outs as it may add to.
+    #[error(
+        "An account has at most {limit} opt-outs, and this request would exceed them. Remove some that are not needed."
+    )]
+    OptOutsUsed {
+        /// The maximum number of opt-outs.
+        limit: u64,
+    },
     /// The operator did not give the number to the account.
     #[error(
         "The operator did not give this number to your account: `GET /inbound/routes` lists your numbers. Ask the operator \

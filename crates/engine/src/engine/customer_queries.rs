@@ -4,7 +4,7 @@ use crate::admit::sandbox as simulated;
 use crate::context::Context;
 use crate::context::live::Live;
 use crate::error::{Error, within};
-use crate::queries::export::{RecipientsExport, WalletExport};
+use crate::queries::export::{OptOutsExport, RecipientsExport, WalletExport};
 use crate::queries::inbound;
 use crate::queries::messages::{self, Message};
 use crate::queries::owned;
@@ -13,6 +13,7 @@ use crate::queries::scope::{ListPage, Scope};
 use crate::queries::usage::{self, Usage, UsageOverview};
 use crate::queries::wallet::{self, WalletEntry};
 use domain::inbound::{InboundMessage, InboundRoute};
+use domain::opt_out::OptOut;
 use domain::search::{
     FilterFields, InboundFilter, List, MessageFilter, Page, UsageBy, UsageFilter, WalletFilter,
     read_status,
@@ -122,6 +123,17 @@ impl CustomerQueries {
         within(owned::routes(&scope, self.account, page)).await
     }
 
+    /// Returns a page of the account's opt-outs, newest first. The sandbox has none.
+    pub async fn opt_outs(&self, page: PageFields<'_>) -> Result<ListPage<OptOut>, Error> {
+        let scope = self.scope();
+        let cursor_scope = scope.cursor_scope(None);
+        let page = Page::read(page.limit, page.cursor, List::OptOuts, &cursor_scope)?;
+        if self.environment == Environment::Sandbox {
+            return Ok(ListPage::empty());
+        }
+        within(owned::opt_outs(&scope, self.account, page)).await
+    }
+
     /// Returns a page of the account's tokens, newest first.
     pub async fn tokens(&self, page: PageFields<'_>) -> Result<ListPage<TokenInfo>, Error> {
         let scope = self.scope();
@@ -173,6 +185,12 @@ impl CustomerQueries {
         ))
     }
 
+    /// Returns an export of the opt-outs as CSV.
+    pub fn export_opt_outs(&self) -> Export {
+        let rows = Rows::OptOuts(OptOutsExport::new(self.account));
+        Export::new(self.clone(), rows)
+    }
+
     /// Returns the wallet. The sandbox has a simulated one.
     pub async fn balance(&self) -> Result<Purse, Error> {
         Ok(self.wallet().await?.0)
@@ -207,6 +225,7 @@ impl CustomerQueries {
 enum Rows {
     Recipients(RecipientsExport),
     Wallet(WalletExport),
+    OptOuts(OptOutsExport),
 }
 
 /// An export, which is read in batches of rows.
@@ -227,6 +246,7 @@ impl Export {
             Rows::Recipients(export) => within(export.next(&scope)).await,
             Rows::Wallet(_) if scope.environment == Environment::Sandbox => Ok(None),
             Rows::Wallet(export) => within(export.next(&scope)).await,
+            Rows::OptOuts(export) => within(export.next(&scope)).await,
         }
     }
 }

@@ -30,7 +30,10 @@ impl OptOuts {
             reason: request.reason,
             created_at_ms: by.at_ms,
         };
-        let added = self.store.opt_outs().add(id, vec![opt_out], None, by);
+        let added = self
+            .store
+            .opt_outs()
+            .add(id, (vec![opt_out], None), None, by);
         match added.await? {
             Outcome::Made(added) => Ok(added.first),
             Outcome::Refused(refusal) => Err(refusal.into()),

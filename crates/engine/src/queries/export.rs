@@ -6,9 +6,10 @@ use super::scope::Scope;
 use super::wallet::{self, WalletEntry};
 use crate::error::Error;
 use domain::csv_cells::{ROW_END, push_plain, push_text};
+use domain::opt_out::OptOut;
 use domain::search::{MessageFilter, Page, Position, WalletFilter};
 use domain::time::lagos_time;
-use domain::{AccountId, MessageId};
+use domain::{AccountId, Environment, MessageId};
 
 /// Number of messages or entries that are read at a time.
 const BATCH_SIZE: u32 = 500;
@@ -21,6 +22,9 @@ const RECIPIENTS_HEADER: &str = "message_id,created_at,sender,gateway,customer_r
 /// The header row of an export of entries.
 const WALLET_HEADER: &str =
     "entry_id,at,kind,amount,component,balance_after,message_id,recipient,reference\r\n";
+
+/// The header row of an export of opt-outs.
+const OPT_OUTS_HEADER: &str = "recipient,sender,reason,created_at\r\n";
 
 /// The page that an export reads next.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +50,14 @@ pub(crate) struct RecipientsExport {
 #[derive(Clone, Debug)]
 pub(crate) struct WalletExport {
     filter: WalletFilter,
+    account: AccountId,
+    next: NextPage,
+    has_header: bool,
+}
+
+/// An export of opt-outs, with its progress.
+#[derive(Clone, Debug)]
+pub(crate) struct OptOutsExport {
     account: AccountId,
     next: NextPage,
     has_header: bool,
@@ -201,6 +213,55 @@ impl WalletExport {
         }
         Ok(Some(csv))
     }
+}
+
+impl OptOutsExport {
+    pub(crate) fn new(account: AccountId) -> Self {
+        Self {
+            account,
+            next: NextPage::First,
+            has_header: false,
+        }
+    }
+
+    /// Returns the next rows, or `None` at the end. The sandbox has a header alone.
+    pub(crate) async fn next(&mut self, scope: &Scope<'_>) -> Result<Option<String>, Error> {
+        let mut csv = String::new();
+        if !self.has_header {
+            self.has_header = true;
+            csv.push_str(OPT_OUTS_HEADER);
+        }
+        let behind = match self.next {
+            NextPage::First if scope.environment == Environment::Sandbox => {
+                self.next = NextPage::End;
+                return Ok(Some(csv));
+            }
+            NextPage::First => None,
+            NextPage::After(position) => Some(MessageId::from_number(position.id)),
+            NextPage::End => return Ok(None),
+        };
+        let opt_outs = scope.store.opt_outs();
+        let found = opt_outs.list(self.account, behind, BATCH_SIZE).await?;
+        self.next = match found.last() {
+            Some(last) if found.len() == BATCH_SIZE as usize => NextPage::After(position(last.id)),
+            _ => NextPage::End,
+        };
+        for opt_out in &found {
+            push_opt_out(&mut csv, opt_out);
+        }
+        Ok(Some(csv))
+    }
+}
+
+fn push_opt_out(csv: &mut String, opt_out: &OptOut) {
+    push_plain(csv, opt_out.recipient);
+    for text in [&opt_out.sender, &opt_out.reason] {
+        csv.push(',');
+        push_text(csv, text.as_deref().unwrap_or_default());
+    }
+    csv.push(',');
+    csv.push_str(&lagos_time(opt_out.created_at_ms));
+    csv.push_str(ROW_END);
 }
 
 fn position(message: MessageId) -> Position {

@@ -1,10 +1,11 @@
-//! Pages of what an account owns: its routes of inbound messages, and its tokens.
+//! Pages of what an account owns: its routes of inbound messages, its opt-outs and its tokens.
 
 use super::scope::{ListPage, Scope};
 use crate::error::Error;
-use domain::AccountId;
 use domain::inbound::InboundRoute;
+use domain::opt_out::OptOut;
 use domain::search::{List, Page, Position};
+use domain::{AccountId, MessageId};
 use store::TokenInfo;
 
 /// The prefixes of ids.
@@ -25,6 +26,22 @@ pub(crate) async fn routes(
     let items = routes.list(Some(account), behind, page.limit + 1).await?;
     let position = |last: &InboundRoute| position(last.created_at_ms, &last.id, ROUTE);
     Ok(scope.cut(List::InboundRoutes, page, items, position))
+}
+
+/// Returns a page of the opt-outs of an account, newest first.
+pub(crate) async fn opt_outs(
+    scope: &Scope<'_>,
+    account: AccountId,
+    page: Page,
+) -> Result<ListPage<OptOut>, Error> {
+    let behind = page.after.map(|after| MessageId::from_number(after.id));
+    let opt_outs = scope.store.opt_outs();
+    let items = opt_outs.list(account, behind, page.limit + 1).await?;
+    let position = |last: &OptOut| Position {
+        id: last.id.number(),
+        place: 0,
+    };
+    Ok(scope.cut(List::OptOuts, page, items, position))
 }
 
 /// Returns a page of the tokens of an account, newest first.

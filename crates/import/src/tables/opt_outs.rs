@@ -27,6 +27,6 @@ pub(super) const ACCOUNTS: Table = Table {
     name: "opt_out_accounts",
     bucketed: Bucketed::No,
     key: 1,
-    columns: &[("account_id", Int)],
+    columns: &[("account_id", Int), ("opt_outs", Int)],
     chunk: CHUNK,
 };

@@ -292,7 +292,9 @@ async fn opt_outs(kit: &Kit, account: AccountId) {
         created_at_ms: NOW,
     };
     let opt_outs = kit.store.opt_outs();
-    let added = opt_outs.add(account, vec![opt_out], None, by(NOW)).await;
+    let added = opt_outs
+        .add(account, (vec![opt_out], None), None, by(NOW))
+        .await;
     assert!(matches!(added.unwrap(), Outcome::Made(_)));
 }
 

@@ -6,6 +6,7 @@ pub(super) mod exports;
 pub(super) mod inbound;
 pub(super) mod list;
 pub(super) mod messages;
+pub(super) mod opt_outs;
 pub(super) mod otp;
 pub(super) mod quote;
 pub(super) mod reports;

@@ -21,15 +21,9 @@ async fn items(ogene: &Ogene, path: &str) -> Vec<Value> {
     answer["data"]["items"].as_array().expect("items").clone()
 }
 
-/// Returns the rows of an export, whose body is chunked.
-async fn rows(ogene: &Ogene, path: &str) -> Vec<String> {
-    let answer = get(ogene, path).await;
-    assert_eq!(
-        answer.header("content-type"),
-        Some("text/csv; charset=utf-8")
-    );
-    assert_eq!(answer.header("transfer-encoding"), Some("chunked"));
-    let (mut left, mut csv) = (answer.text(), String::new());
+/// Returns the whole of a chunked body.
+pub(crate) fn whole(chunked: &str) -> String {
+    let (mut left, mut csv) = (chunked, String::new());
     loop {
         let (size, rest) = left.split_once("\r\n").expect("a size");
         let size = usize::from_str_radix(size, 16).expect("a number");
@@ -39,6 +33,18 @@ async fn rows(ogene: &Ogene, path: &str) -> Vec<String> {
         csv.push_str(&rest[..size]);
         left = &rest[size + 2..];
     }
+    csv
+}
+
+/// Returns the rows of an export, whose body is chunked.
+async fn rows(ogene: &Ogene, path: &str) -> Vec<String> {
+    let answer = get(ogene, path).await;
+    assert_eq!(
+        answer.header("content-type"),
+        Some("text/csv; charset=utf-8")
+    );
+    assert_eq!(answer.header("transfer-encoding"), Some("chunked"));
+    let csv = whole(answer.text());
     csv.split_terminator("\r\n").map(str::to_owned).collect()
 }
 

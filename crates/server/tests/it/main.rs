@@ -50,6 +50,8 @@ mod logs;
 #[cfg(test)]
 mod odd_carriers;
 #[cfg(test)]
+mod opt_out_requests;
+#[cfg(test)]
 mod opting_out;
 #[cfg(test)]
 mod otp;

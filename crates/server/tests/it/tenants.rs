@@ -25,12 +25,14 @@ enum Policy {
     Otp,
     /// The path removes the route of inbound messages that it names.
     Route,
+    /// The path removes the opt-outs of the number that it names.
+    OptOut,
     /// The path revokes the token that it names.
     Token,
 }
 
 /// Every path of the service. A new path needs a policy here.
-const POLICIES: [(&str, Policy); 82] = [
+const POLICIES: [(&str, Policy); 87] = [
     ("/", Policy::Public),
     ("/docs", Policy::Public),
     ("/docs/docs.css", Policy::Public),
@@ -68,6 +70,9 @@ const POLICIES: [(&str, Policy); 82] = [
     ("/api/v2/inbound", Policy::Own),
     ("/api/v2/inbound/routes", Policy::Own),
     ("/api/v2/inbound/routes/{route_id}", Policy::Route),
+    ("/api/v2/opt-outs", Policy::Own),
+    ("/api/v2/opt-outs/{recipient}", Policy::OptOut),
+    ("/api/v2/exports/opt-outs.csv", Policy::Own),
     ("/api/v2/tokens", Policy::Own),
     ("/api/v2/tokens/{token_id}", Policy::Token),
     ("/api/v2/exports/recipients.csv", Policy::Own),
@@ -121,6 +126,8 @@ const POLICIES: [(&str, Policy); 82] = [
     ),
     ("/api/sandbox/v2/inbound", Policy::Own),
     ("/api/sandbox/v2/inbound/routes", Policy::Own),
+    ("/api/sandbox/v2/opt-outs", Policy::Own),
+    ("/api/sandbox/v2/exports/opt-outs.csv", Policy::Own),
     ("/api/sandbox/v2/exports/recipients.csv", Policy::Own),
     ("/api/sandbox/v2/exports/wallet.csv", Policy::Own),
     ("/api/sandbox/v2/usage", Policy::Own),
@@ -531,6 +538,28 @@ async fn another_accounts_route_is_answered_as_an_unknown_one() {
             assert_eq!(unknown.0, 404, "{path}");
             assert_eq!(remove(token, &id).await, unknown, "{path}");
             assert_eq!(remove(&other.customer.token, &id).await.0, 200, "{path}");
+        }
+    }
+    two.ogene.end().await;
+}
+
+#[tokio::test]
+async fn another_accounts_opt_out_is_answered_as_an_unknown_one() {
+    let two = Two::start().await;
+    for (me, other) in two.pairs() {
+        let add = Request::post("/api/v2/opt-outs").bearer(&other.customer.token);
+        let added = two.ogene.ask(&add.json(&json!({"recipient": GLO}))).await;
+        assert_eq!(added.status, 200, "{}", added.text());
+        for path in of_policy(Policy::OptOut) {
+            let remove = async |token: &str, recipient: &str| {
+                let path = path.replace("{recipient}", recipient);
+                let remove = Request::new("DELETE", &path).bearer(token);
+                told(&two.ogene.ask(&remove).await)
+            };
+            let unknown = remove(&me.customer.token, MTN).await;
+            assert_eq!(unknown.0, 404, "{path}");
+            assert_eq!(remove(&me.customer.token, GLO).await, unknown, "{path}");
+            assert_eq!(remove(&other.customer.token, GLO).await.0, 200, "{path}");
         }
     }
     two.ogene.end().await;

@@ -651,9 +651,11 @@ create table opt_outs (
 );
 create unique index opt_outs_by_id on opt_outs (account_id, opt_out_id);
 
--- The accounts that have had an opt-out. The sends of all others need not look for opt-outs.
+-- The accounts that have had an opt-out, with the number of their opt-outs. The sends of all others need not look for
+-- opt-outs.
 create table opt_out_accounts (
-    account_id bigint not null primary key references accounts (account_id)
+    account_id bigint not null primary key references accounts (account_id),
+    opt_outs bigint not null
 );
 
 -- Cluster

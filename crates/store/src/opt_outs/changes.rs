@@ -24,8 +24,35 @@ pub struct AddedOptOuts {
     pub first: OptOut,
 }
 
+/// Begins a change of an account's opt-outs, and returns their number. It locks the account, so that
+/// the number stays right.
+async fn begin(tx: &mut Tx, account: AccountId) -> Result<u64> {
+    let first = query(
+        "insert into opt_out_accounts (account_id, opt_outs) values ($1, 0)
+         on conflict do nothing",
+    );
+    if tx.execute(first.bind(account.0)).await? > 0 {
+        // Nodes read the account again, and look for its opt-outs from then on.
+        touch(tx).await?;
+    }
+    let lock = query(
+        "update opt_out_accounts set opt_outs = opt_outs where account_id = $1
+         returning opt_outs",
+    );
+    let count: i64 = tx.fetch_one(lock.bind(account.0)).await?;
+    Ok(count.unsigned_abs())
+}
+
+/// Changes the number of an account's opt-outs.
+async fn count(tx: &mut Tx, account: AccountId, difference: i64) -> Result<()> {
+    let update =
+        query("update opt_out_accounts set opt_outs = opt_outs + $2 where account_id = $1");
+    tx.execute(update.bind(account.0).bind(difference)).await?;
+    Ok(())
+}
+
 /// Inserts opt-outs of one account. Returns the number of new ones.
-pub(crate) async fn insert(tx: &mut Tx, account: AccountId, opt_outs: &[OptOut]) -> Result<u64> {
+async fn insert(tx: &mut Tx, account: AccountId, opt_outs: &[OptOut]) -> Result<u64> {
     let insert = bulk(
         "insert into opt_outs (account_id, recipient, sender_key, opt_out_id, sender, reason,
              created_at_ms)
@@ -49,18 +76,15 @@ pub(crate) async fn insert(tx: &mut Tx, account: AccountId, opt_outs: &[OptOut])
         ]
     });
     let added = tx.execute_each(insert).await?;
-    let first =
-        query("insert into opt_out_accounts (account_id) values ($1) on conflict do nothing");
-    if tx.execute(first.bind(account.0)).await? > 0 {
-        // Nodes read the account again, and look for its opt-outs from then on.
-        touch(tx).await?;
-    }
+    count(tx, account, i64::try_from(added).unwrap_or(i64::MAX)).await?;
     Ok(added)
 }
 
 pub(super) struct Add {
     pub(super) account: AccountId,
     pub(super) opt_outs: Vec<OptOut>,
+    /// The maximum number of opt-outs after the change.
+    pub(super) limit: Option<u64>,
     pub(super) by: By,
 }
 
@@ -89,6 +113,10 @@ impl Change for Add {
     type Output = std::result::Result<AddedOptOuts, Refusal>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
+        let count = begin(tx, self.account).await? + self.opt_outs.len() as u64;
+        if let Some(limit) = self.limit.filter(|limit| count > *limit) {
+            return Ok(Err(Refusal::Object(ObjectRefusal::OptOutsUsed { limit })));
+        }
         let added = insert(tx, self.account, &self.opt_outs).await?;
         let first = self.first(tx).await?;
         let first = first.ok_or_else(|| Error::Unreadable("an opt-out".to_owned()))?;
@@ -126,21 +154,34 @@ pub(super) struct Remove {
     pub(super) by: By,
 }
 
+impl Remove {
+    /// Returns the first opt-out of the number.
+    async fn first(&self, tx: &mut Tx) -> Result<Option<OptOut>> {
+        let find = query(
+            "select * from opt_outs where account_id = $1 and recipient = $2
+             order by opt_out_id limit 1",
+        );
+        let find = find.bind(self.account.0).bind(number(self.recipient));
+        let found: Option<OptOutRow> = tx.fetch_optional(find).await?;
+        found.map(OptOutRow::opt_out).transpose()
+    }
+}
+
 impl Change for Remove {
     /// The number of removed opt-outs.
     type Output = std::result::Result<u64, Refusal>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
-        let find = query(
-            "select * from opt_outs where account_id = $1 and recipient = $2 order by opt_out_id",
-        );
-        let find = find.bind(self.account.0).bind(number(self.recipient));
-        let found: Vec<OptOutRow> = tx.fetch_all(find).await?;
-        let removed = remove(tx, self.account, self.recipient).await?;
-        let Some(first) = found.into_iter().next().filter(|_| removed > 0) else {
-            return Ok(Err(Refusal::Object(ObjectRefusal::UnknownOptOut)));
+        let unknown = Ok(Err(Refusal::Object(ObjectRefusal::UnknownOptOut)));
+        // An account without an opt-out must not count as one with opt-outs.
+        if self.first(tx).await?.is_none() {
+            return unknown;
+        }
+        begin(tx, self.account).await?;
+        let Some(first) = self.first(tx).await? else {
+            return unknown;
         };
-        let first = first.opt_out()?;
+        let removed = remove(tx, self.account, self.recipient).await?;
         let entry = Entry {
             by: &self.by,
             verb: REMOVE,
@@ -168,8 +209,10 @@ impl Change for Remove {
 }
 
 /// Removes all opt-outs of a number. Returns how many there were.
-pub(crate) async fn remove(tx: &mut Tx, account: AccountId, recipient: Recipient) -> Result<u64> {
+async fn remove(tx: &mut Tx, account: AccountId, recipient: Recipient) -> Result<u64> {
     let remove = query("delete from opt_outs where account_id = $1 and recipient = $2");
-    tx.execute(remove.bind(account.0).bind(number(recipient)))
-        .await
+    let remove = remove.bind(account.0).bind(number(recipient));
+    let removed = tx.execute(remove).await?;
+    count(tx, account, -i64::try_from(removed).unwrap_or(i64::MAX)).await?;
+    Ok(removed)
 }

@@ -11,7 +11,10 @@ twins!(
     the_recipients_of_a_send_are_found_in_a_long_list,
     the_first_opt_out_of_an_account_raises_the_revision,
     a_list_has_the_newest_opt_outs_first,
+    an_account_adds_opt_outs_up_to_its_limit,
 );
+
+const MAX: u64 = 2_600;
 
 fn opt_out(account: AccountId, index: usize, sender: Option<&str>) -> OptOut {
     OptOut {
@@ -25,6 +28,7 @@ fn opt_out(account: AccountId, index: usize, sender: Option<&str>) -> OptOut {
 }
 
 async fn add(kit: &Kit, account: AccountId, opt_outs: Vec<OptOut>) -> AddedOptOuts {
+    let opt_outs = (opt_outs, Some(MAX));
     let added = kit.store.opt_outs().add(account, opt_outs, None, by(NOW));
     match added.await.unwrap() {
         Outcome::Made(added) => added,
@@ -123,4 +127,33 @@ async fn a_list_has_the_newest_opt_outs_first(kit: &Kit) {
         [all[2].clone(), all[1].clone()].to_vec()
     );
     assert_eq!(list(Some(all[1].id), 2).await, [all[0].clone()].to_vec());
+}
+
+async fn an_account_adds_opt_outs_up_to_its_limit(kit: &Kit) {
+    let (one, two) = (kit.account(0).await, kit.account(0).await);
+    let add_to = async |account, limit, indexes: std::ops::Range<usize>| {
+        let opt_outs: Vec<_> = indexes.map(|index| opt_out(account, index, None)).collect();
+        let opt_outs = (opt_outs, limit);
+        let added = kit.store.opt_outs().add(account, opt_outs, None, by(NOW));
+        match added.await.unwrap() {
+            Outcome::Made(added) => Ok(added.added),
+            Outcome::Refused(refusal) => Err(refusal),
+            Outcome::Replay(answer) => panic!("{answer:?}"),
+        }
+    };
+    let used = Refusal::Object(ObjectRefusal::OptOutsUsed { limit: 3 });
+    assert_eq!(add_to(one, Some(3), 0..2).await, Ok(2));
+    assert_eq!(add_to(one, Some(3), 2..4).await, Err(used.clone()));
+    assert_eq!(add_to(two, Some(3), 0..3).await, Ok(3));
+    assert_eq!(add_to(one, Some(3), 2..3).await, Ok(1));
+    assert_eq!(add_to(one, Some(3), 3..4).await, Err(used));
+    assert_eq!(add_to(one, None, 2..5).await, Ok(2), "no limit");
+    for index in [0, 1, 2] {
+        assert_eq!(remove(kit, one, index).await, Some(1));
+    }
+    assert_eq!(add_to(one, Some(3), 7..8).await, Ok(1));
+    assert_eq!(
+        kit.store.upkeep().verify().await.unwrap().violations,
+        [""; 0]
+    );
 }

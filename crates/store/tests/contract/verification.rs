@@ -1,15 +1,16 @@
 //! `verify`: it finds no fault in a sound database, and each fault in others.
 
+use domain::opt_out::OptOut;
 use domain::otp::{CodeKind, NewOtp, OtpId, OtpMessage, OtpText};
 use domain::{Environment, Gateway};
 use std::sync::Arc;
 use store::{
-    Accepted, Batch, CarrierReport, Expiry, MessageKey, NewMessage, Progress, QueueState,
+    Accepted, Batch, CarrierReport, Expiry, MessageKey, NewMessage, Outcome, Progress, QueueState,
     Requested, StopKind,
 };
 use storekit::{
-    Kit, NOW, Sending, backup, backup_planner, delivered, keyed, report, sending, taken, twins,
-    two_legs, undelivered,
+    Kit, NOW, Sending, backup, backup_planner, by, delivered, keyed, message_id, number, report,
+    sending, taken, twins, two_legs, undelivered,
 };
 use uuid::Uuid;
 
@@ -49,6 +50,7 @@ twins!(
     a_one_time_password_of_another_is_found,
     a_one_time_password_with_surplus_attempts_is_found,
     an_inbound_message_of_no_account_is_found,
+    opt_outs_that_were_not_counted_are_found,
     a_ledger_and_an_audit_that_can_be_changed_are_found,
 );
 
@@ -505,6 +507,28 @@ async fn an_inbound_message_of_no_account_is_found(kit: &Kit) {
     kit.plant(&insert(2, 77)).await;
     let sentence = "inbound messages belong to account 77, which does not exist";
     assert_eq!(violations(kit).await, [sentence]);
+}
+
+async fn opt_outs_that_were_not_counted_are_found(kit: &Kit) {
+    let account = kit.account(0).await;
+    let opt_out = OptOut {
+        id: message_id(NOW),
+        account,
+        recipient: number(1),
+        sender: None,
+        reason: None,
+        created_at_ms: NOW,
+    };
+    let opt_outs = kit.store.opt_outs();
+    let added = opt_outs.add(account, (vec![opt_out], None), None, by(NOW));
+    assert!(matches!(added.await.unwrap(), Outcome::Made(_)));
+    assert_eq!(violations(kit).await, [""; 0]);
+    kit.plant("delete from opt_outs").await;
+    let expected = format!(
+        "account {} has another number of opt-outs than was counted",
+        account.0
+    );
+    assert_eq!(violations(kit).await, [expected]);
 }
 
 async fn a_ledger_and_an_audit_that_can_be_changed_are_found(kit: &Kit) {

@@ -1,5 +1,5 @@
-//! `GET /exports/recipients.csv` and `/exports/wallet.csv`. Rows are streamed as they are read, so
-//! an export of any length uses little memory (docs/spec/finding.md, section 7).
+//! `GET /exports/recipients.csv`, `/exports/wallet.csv` and `/exports/opt-outs.csv`. Rows are streamed
+//! as they are read, so an export of any length uses little memory (docs/spec/finding.md, section 7).
 
 use crate::http::extract::call::Listing;
 use crate::http::respond::envelope::text;
@@ -23,6 +23,12 @@ pub(crate) async fn recipients(listing: Listing) -> Response {
 pub(crate) async fn wallet(listing: Listing) -> Response {
     let name = "attachment; filename=\"wallet.csv\"";
     respond(listing, name, CustomerQueries::export_wallet).await
+}
+
+/// Exports the opt-outs.
+pub(crate) async fn opt_outs(listing: Listing) -> Response {
+    let name = "attachment; filename=\"opt-outs.csv\"";
+    respond(listing, name, |queries, _| Ok(queries.export_opt_outs())).await
 }
 
 /// Reads the first rows before the answer begins, because a failure can be answered until then.

@@ -5,6 +5,7 @@ mod changes;
 mod draft;
 mod inbound;
 mod operations;
+mod opt_outs;
 mod otp;
 mod parameters;
 mod personalised;
@@ -88,6 +89,8 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
         .schemas_from_iter(otp::requests(installation))
         .schemas_from_iter(inbound::schemas())
         .schemas_from_iter([inbound::request_schema(installation)])
+        .schemas_from_iter(opt_outs::schemas())
+        .schemas_from_iter([opt_outs::request_schema(installation)])
         .schemas_from_iter(tokens::schemas())
         .schemas_from_iter([tokens::request_schema(installation)])
         .schemas_from_iter(sender_ids::schemas())
@@ -204,16 +207,16 @@ mod tests {
                 format!("{path} {}", methods.join(" "))
             })
             .collect();
-        // The sandbox has the same operations, except tokens and the changes of routes.
+        // The sandbox has the same operations, except tokens and the changes of routes and opt-outs.
         let (sandbox, live): (Vec<String>, Vec<String>) = list
             .into_iter()
             .partition(|line| line.contains("/sandbox/"));
         let of_live = live.iter().filter(|line| line.starts_with("/api/v2"));
-        let of_both = of_live.filter(|line| {
-            !line.ends_with("{route_id} delete") && !line.starts_with("/api/v2/tokens")
-        });
+        let of_both = of_live
+            .filter(|line| !line.ends_with(" delete") && !line.starts_with("/api/v2/tokens"));
         let same = of_both.map(|line| {
             let of_reads = line.replace("/routes get post", "/routes get");
+            let of_reads = of_reads.replace("/opt-outs get post", "/opt-outs get");
             of_reads.replace("/api/v2", "/api/sandbox/v2")
         });
         assert_eq!(sandbox, same.collect::<Vec<String>>());
@@ -225,6 +228,7 @@ mod tests {
         /api/v2/delivery get
         /api/v2/delivery-reports get
         /api/v2/delivery-reports/{message_id} get
+        /api/v2/exports/opt-outs.csv get
         /api/v2/exports/recipients.csv get
         /api/v2/exports/wallet.csv get
         /api/v2/inbound get
@@ -238,6 +242,8 @@ mod tests {
         /api/v2/messages/{message_id}/recipients/{recipient} get
         /api/v2/messages/{message_id}/reschedule post
         /api/v2/messages/{message_id}/resume post
+        /api/v2/opt-outs get post
+        /api/v2/opt-outs/{recipient} delete
         /api/v2/otp post
         /api/v2/otp/{otp_id} get
         /api/v2/otp/{otp_id}/cancel post

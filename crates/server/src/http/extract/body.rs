@@ -12,6 +12,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
+use domain::opt_out;
 use domain::personalised::read_csv;
 use domain::{Refusal, SendFields};
 use http_body_util::BodyExt;
@@ -23,6 +24,8 @@ use tokio::sync::Semaphore;
 
 /// The largest body that is parsed on the thread of its connection.
 const MAX_INLINE_BYTES: usize = 256 << 10;
+/// The largest CSV of opt-outs in bytes.
+const MAX_CSV_BYTES: usize = 4 << 20;
 /// Larger bodies are parsed a few at a time, so that they leave processors for other work.
 static PARSING: LazyLock<Semaphore> = LazyLock::new(|| {
     let processors = available_parallelism().map_or(1, usize::from);
@@ -57,6 +60,8 @@ pub(crate) enum Expected {
     Rows,
     /// The fields of an object that the request adds.
     Object,
+    /// The fields of an opt-out, or a CSV of opt-outs.
+    OptOuts,
 }
 
 impl Expected {
@@ -68,6 +73,10 @@ impl Expected {
                 bytes: limits.bytes.min(MAX_OBJECT_BYTES),
                 ..limits
             },
+            Self::OptOuts => BodyLimits {
+                bytes: limits.bytes.min(MAX_CSV_BYTES),
+                ..limits
+            },
         }
     }
 
@@ -75,7 +84,7 @@ impl Expected {
     fn fields(self) -> Fields {
         match self {
             Self::Fields | Self::Rows => Fields::default(),
-            Self::Object => Fields::of_object(),
+            Self::Object | Self::OptOuts => Fields::of_object(),
         }
     }
 }
@@ -152,11 +161,19 @@ impl Form {
     /// Reads the fields of a request with a maximum number of recipients.
     async fn read(self, bytes: Vec<u8>, expected: Expected, max_recipients: usize) -> Fields {
         let bounds = match expected {
-            Expected::Fields | Expected::Object => Bounds::new(max_recipients),
             Expected::Rows => Bounds::with_rows(max_recipients),
+            Expected::Fields | Expected::Object | Expected::OptOuts => Bounds::new(max_recipients),
         };
         match self {
-            Self::Json if expected == Expected::Object => read_object(&bytes),
+            Self::Csv if expected == Expected::OptOuts => read_opt_outs(&bytes),
+            _ if expected == Expected::OptOuts && bytes.len() > MAX_OBJECT_BYTES => {
+                Fields::unread(Refusal::BodyTooLarge {
+                    limit_bytes: MAX_OBJECT_BYTES,
+                })
+            }
+            Self::Json if matches!(expected, Expected::Object | Expected::OptOuts) => {
+                read_object(&bytes)
+            }
             Self::Json => read_json(&bytes, &bounds),
             Self::UrlEncoded => form::read(expected.fields(), &bytes, &bounds),
             Self::Csv => match read_csv(&bytes, max_recipients) {
@@ -207,7 +224,7 @@ impl Form {
             other if other.starts_with("application/") && other.ends_with("+json") => {
                 Ok(Self::Json)
             }
-            "text/csv" if expected == Expected::Rows => Ok(Self::Csv),
+            "text/csv" if matches!(expected, Expected::Rows | Expected::OptOuts) => Ok(Self::Csv),
             _ if expected == Expected::Rows => Err(Refusal::Malformed(
                 "The Content-Type is not known. Use application/json or text/csv.".to_owned(),
             )),
@@ -296,6 +313,16 @@ fn read_object(bytes: &[u8]) -> Fields {
             api_token: object.take_token(),
             object: Some(Box::new(object)),
             ..Fields::default()
+        },
+        Err(refusal) => Fields::unread(refusal),
+    }
+}
+
+fn read_opt_outs(bytes: &[u8]) -> Fields {
+    match opt_out::read_csv(bytes) {
+        Ok(requests) => Fields {
+            opt_outs: Some(requests),
+            ..Fields::of_object()
         },
         Err(refusal) => Fields::unread(refusal),
     }

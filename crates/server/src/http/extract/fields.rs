@@ -5,6 +5,7 @@ mod bounds;
 pub(crate) use bounds::{Bounds, Exceeded};
 
 use super::object_body::{ObjectBody, repeated};
+use domain::opt_out::OptOutRequest;
 use domain::otp::OtpFields;
 use domain::personalised::Rows;
 use domain::{Refusal, SendFields, token};
@@ -118,6 +119,8 @@ pub(crate) struct Fields {
     pub(crate) code: Option<String>,
     /// The fields of an object, if the request adds one. They are no other fields then.
     pub(crate) object: Option<Box<ObjectBody>>,
+    /// The opt-outs of a CSV.
+    pub(crate) opt_outs: Option<Vec<OptOutRequest>>,
     /// The rows of a personalised send.
     pub(crate) rows: Option<Rows>,
     /// The refusal of these rows, which ends the reading.

@@ -78,6 +78,8 @@ mod tests {
             (Method::GET, "/api/v2/exports/wallet.csv", "read,wallet"),
             (Method::GET, "/api/v2/inbound", "read,manage"),
             (Method::DELETE, "/api/v2/inbound/routes/1", "manage"),
+            (Method::DELETE, "/api/v2/opt-outs/1", "manage"),
+            (Method::GET, "/api/v2/exports/opt-outs.csv", "read,manage"),
             (Method::POST, "/api/v2/tokens", "manage"),
             (Method::POST, "/api/v2/sub-accounts/1/transfer", "wallet"),
             (Method::PATCH, "/api/v2/sub-accounts/1", "manage"),

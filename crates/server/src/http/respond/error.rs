@@ -309,6 +309,7 @@ mod tests {
         API-2007 404 Unknown message
         API-2007 404 Unknown route
         API-2007 404 Unknown opt-out
+        API-3004 429 Too many opt-outs
         API-2007 404 Unknown number
         API-2007 404 Unknown token
         API-3004 429 Too many tokens

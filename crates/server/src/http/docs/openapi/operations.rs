@@ -3,7 +3,8 @@
 
 use super::draft::{COMMON, CallbackDraft, Draft, LIVE, SANDBOX, at_most, of_reads};
 use super::{
-    answers, changes, inbound, otp, parameters, personalised, queries, request, sender_ids, tokens,
+    answers, changes, inbound, opt_outs, otp, parameters, personalised, queries, request,
+    sender_ids, tokens,
 };
 use crate::http::docs::installation::Installation;
 use crate::http::respond::error::Shape;
@@ -143,6 +144,7 @@ fn interface(
     changes::add(paths, prefix, environment, installation);
     otp::add(paths, prefix, environment, installation);
     inbound::add(paths, prefix, environment, installation);
+    opt_outs::add(paths, prefix, environment, installation);
     sender_ids::add(paths, prefix, environment, installation);
     if environment == Environment::Live {
         tokens::add(paths, prefix, installation);

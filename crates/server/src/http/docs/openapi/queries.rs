@@ -3,7 +3,7 @@
 mod examples;
 mod parameters;
 
-pub(super) use examples::{changed, schemas};
+pub(super) use examples::{changed, csv, schemas};
 
 use super::draft::{Draft, of_reads};
 use crate::http::docs::installation::Installation;

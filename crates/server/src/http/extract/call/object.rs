@@ -1,10 +1,11 @@
-//! The calls that add an object of the account and that remove one: sender IDs,
-//! tokens, and routes of inbound messages.
+//! The calls that add an object of the account and that remove one: sender IDs, tokens, routes of
+//! inbound messages, and opt-outs.
 
 use super::{Call, Entry};
 use crate::http::context::Api;
 use crate::http::extract::body::Expected;
 use crate::http::extract::body::memory::BodyPermit;
+use crate::http::extract::fields::Fields;
 use crate::http::extract::form;
 use crate::http::extract::object_body::ObjectBody;
 use axum::extract::{FromRequest, Request};
@@ -12,6 +13,7 @@ use axum::response::Response;
 use domain::Refusal;
 use domain::idempotency::IdempotencyKey;
 use domain::inbound::RouteFields;
+use domain::opt_out::{OptOutFields, OptOutRequest};
 use domain::sender_request::SenderFields;
 use domain::token::TokenFields;
 use engine::Purpose;
@@ -82,8 +84,66 @@ impl<F: ObjectFields> FromRequest<Arc<Api>> for Adding<F> {
     }
 }
 
-async fn read<F: ObjectFields>(entry: &mut Entry, api: &Api) -> Result<(F, BodyPermit), Refusal> {
+impl ObjectFields for OptOutFields {
+    fn of(body: &mut ObjectBody) -> Result<Self, Refusal> {
+        Ok(Self {
+            recipient: body.scalar("recipient")?,
+            sender: body.scalar("sender")?,
+            reason: body.text("reason")?,
+        })
+    }
+}
+
+/// A call that adds one opt-out, or those of a CSV.
+pub(crate) struct AddingOptOuts {
+    pub(crate) call: Call,
+    pub(crate) requests: Vec<OptOutRequest>,
+    /// `true` if they are from a CSV.
+    pub(crate) is_table: bool,
+    pub(crate) key: Option<IdempotencyKey>,
+    /// The memory of its body, held until it is answered.
+    pub(crate) permit: BodyPermit,
+}
+
+impl FromRequest<Arc<Api>> for AddingOptOuts {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, api: &Arc<Api>) -> Result<Self, Response> {
+        let mut entry = Entry::expecting(request, Expected::OptOuts);
+        let call = entry.enter(api, Purpose::Read).await?;
+        let found = read_opt_outs(&mut entry, api).await;
+        match found.and_then(|found| Ok((found, entry.idempotency_key()?))) {
+            Ok(((requests, is_table, permit), key)) => Ok(Self {
+                call,
+                requests,
+                is_table,
+                key,
+                permit,
+            }),
+            Err(refusal) => Err(call.refuse(refusal)),
+        }
+    }
+}
+
+async fn read_opt_outs(
+    entry: &mut Entry,
+    api: &Api,
+) -> Result<(Vec<OptOutRequest>, bool, BodyPermit), Refusal> {
     let (mut body, permit) = entry.body_fields(api).await?;
+    if let Some(requests) = body.opt_outs.take() {
+        return Ok((requests, true, permit));
+    }
+    let fields: OptOutFields = fields(entry, body)?;
+    Ok((vec![OptOutRequest::read(&fields)?], false, permit))
+}
+
+async fn read<F: ObjectFields>(entry: &mut Entry, api: &Api) -> Result<(F, BodyPermit), Refusal> {
+    let (body, permit) = entry.body_fields(api).await?;
+    Ok((fields(entry, body)?, permit))
+}
+
+/// Returns the fields of an object, from the body and the query string.
+fn fields<F: ObjectFields>(entry: &mut Entry, mut body: Fields) -> Result<F, Refusal> {
     let mut query = std::mem::take(&mut entry.query);
     if let Some(fault) = body.fault.take().or(query.fault.take()) {
         return Err(fault);
@@ -93,7 +153,7 @@ async fn read<F: ObjectFields>(entry: &mut Entry, api: &Api) -> Result<(F, BodyP
         query.object.take().unwrap_or_default(),
     );
     let mut body = (*body).over(*query);
-    Ok((F::of(&mut body)?, permit))
+    F::of(&mut body)
 }
 
 /// A call that removes the object that its path names.

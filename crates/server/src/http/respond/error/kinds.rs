@@ -69,6 +69,8 @@ table! {
         as Refusal::Object(ObjectRefusal::UnknownRoute);
     Refusal::Object(ObjectRefusal::UnknownOptOut) => "API-2007" NOT_FOUND "Unknown opt-out",
         as Refusal::Object(ObjectRefusal::UnknownOptOut);
+    Refusal::Object(ObjectRefusal::OptOutsUsed { .. }) => "API-3004" TOO_MANY_REQUESTS "Too many opt-outs",
+        as Refusal::Object(ObjectRefusal::OptOutsUsed { limit: domain::opt_out::MAX_OPT_OUTS });
     Refusal::Object(ObjectRefusal::UnknownNumber) => "API-2007" NOT_FOUND "Unknown number",
         as Refusal::Object(ObjectRefusal::UnknownNumber);
     Refusal::Object(ObjectRefusal::UnknownToken) => "API-2007" NOT_FOUND "Unknown token",

@@ -233,7 +233,8 @@ pub(super) fn wallet_csv() -> Response {
     csv(WALLET_CSV)
 }
 
-fn csv(example: &str) -> Response {
+/// Returns an answer with this CSV.
+pub(crate) fn csv(example: &str) -> Response {
     let text = ObjectBuilder::new().schema_type(Type::String);
     let content = ContentBuilder::new()
         .schema(Some(text))

@@ -1,0 +1,22 @@
+//! The invariants of inbound messages and of opt-outs.
+
+/// A sentence and a query for each invariant, as in [`super::verify`].
+pub(super) const CHECKS: [(&str, &str); 2] = [
+    (
+        "inbound messages belong to account {}, which does not exist",
+        "select distinct cast(i.account_id as text) from inbound_messages i
+              left join accounts a on a.account_id = i.account_id
+              where i.account_id <> 0 and a.account_id is null limit 20",
+    ),
+    (
+        "account {} has another number of opt-outs than was counted",
+        "select cast(c.account_id as text) from (
+                  select account_id, sum(counted) as counted, sum(kept) as kept from (
+                      select account_id, opt_outs as counted, 0 as kept from opt_out_accounts
+                      union all
+                      select account_id, 0 as counted, count(*) as kept from opt_outs
+                      group by account_id
+                  ) b group by account_id
+              ) c where c.counted <> c.kept limit 20",
+    ),
+];
