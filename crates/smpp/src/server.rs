@@ -8,6 +8,7 @@
 //! socket ◀────────────────── ServerSession::unsent ◀── grant, accept, respond, deliver
 //! ```
 
+mod answers;
 mod event;
 mod options;
 mod session;

@@ -16,8 +16,8 @@ pub struct ServerOptions {
     /// Timeout of the client's answer to `deliver_sm`, `enquire_link` and `unbind`. Zero is no
     /// timeout.
     pub response_timeout: Duration,
-    /// Longest delay of the response to the client's `unbind` while its other requests are
-    /// unanswered.
+    /// Longest delay of the end of a session, and of the response to the client's `unbind`, while
+    /// requests are unanswered. Zero ends it at once.
     pub unbind_timeout: Duration,
     /// Maximum number of unanswered requests of the client. Further ones are rejected with
     /// `ESME_RTHROTTLED`.
@@ -32,7 +32,7 @@ impl Default for ServerOptions {
             bind_timeout: Duration::from_secs(10),
             enquire_link: Duration::from_secs(30),
             response_timeout: Duration::from_mins(1),
-            unbind_timeout: Duration::from_secs(1),
+            unbind_timeout: Duration::from_secs(10),
             max_pending: 1_000,
         }
     }

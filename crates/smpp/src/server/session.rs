@@ -1,24 +1,22 @@
 //! The state machine of a server's session, without input and output.
 
 use super::event::{Request, ServerCounters, ServerEvent, SessionEnd};
-use super::options::{INTERFACE_VERSION, ServerOptions};
+use super::options::ServerOptions;
 use super::state::{State, deadline};
 use super::unanswered::Unanswered;
-use crate::codec::{
-    self, BindFields, BindRespFields, Pdu, Sm, SubmitMultiRespFields, encode, encode_empty,
-};
+use crate::codec::{self, BindFields, Pdu, Sm, encode};
 use crate::command::Command;
 use crate::frame::{Frame, Header};
 use crate::output::Output;
 use crate::pdu::BindKind;
 use crate::probe::{Probe, ProbeStep};
 use crate::status::CommandStatus;
-use crate::tlv::{Tlv, Tlvs, tag};
+use crate::tlv::{Tlvs, tag};
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// Timeout of the last writes.
-const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+pub(super) const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 /// Size of the unwritten output from which no further `deliver_sm` are encoded.
 const MAX_UNWRITTEN_DELIVER_OCTETS: usize = 256 * 1024;
 /// Size of the unwritten output from which the connection should not be read.
@@ -30,14 +28,14 @@ pub struct ServerSession<T> {
     pub(crate) output: Output,
     /// The options. Timeouts that began before a change of them stay.
     pub options: ServerOptions,
-    state: State,
+    pub(super) state: State,
     probe: Probe,
     /// `true` if the client supports optional parameters.
-    takes_tlvs: bool,
+    pub(super) takes_tlvs: bool,
     /// Number of requests that the caller has not answered.
-    pending: usize,
+    pub(super) pending: usize,
     unanswered: Unanswered<T>,
-    counters: ServerCounters,
+    pub(super) counters: ServerCounters,
 }
 
 impl<T> ServerSession<T> {
@@ -87,76 +85,8 @@ impl<T> ServerSession<T> {
         self.counters.odd_pdus += 1;
         if self.is_open() {
             self.write_nack(CommandStatus::RINVCMDLEN, 0);
-            self.leave(SessionEnd::Protocol, now + FLUSH_TIMEOUT);
+            self.leave_after_answers(SessionEnd::Protocol, now);
         }
-    }
-
-    /// Grants the bind. A client below version 3.4 gets no optional parameters.
-    pub fn grant(
-        &mut self,
-        request: Request,
-        kind: BindKind,
-        fields: &BindFields<'_>,
-    ) -> Result<(), CommandStatus> {
-        self.takes_tlvs = fields.interface_version >= INTERFACE_VERSION;
-        let version = self.options.interface_version.filter(|_| self.takes_tlvs);
-        let tlvs = version.map(|version| Tlv::new(tag::SC_INTERFACE_VERSION, vec![version]));
-        let response = BindRespFields {
-            system_id: self.options.system_id.as_bytes(),
-            tlvs: Tlvs::List(tlvs.as_slice()),
-        };
-        let pdu = Pdu::BindResp(kind, response);
-        let octets = &mut self.output.octets;
-        encode(octets, CommandStatus::ROK, request.sequence, &pdu)?;
-        if matches!(self.state, State::Binding) {
-            self.state = State::Bound(kind);
-        }
-        Ok(())
-    }
-
-    /// Rejects the bind, and ends the session.
-    pub fn refuse_bind(&mut self, request: Request, status: CommandStatus, now: Instant) {
-        self.write_status(request, status);
-        self.leave(SessionEnd::BindRefused, now + FLUSH_TIMEOUT);
-    }
-
-    /// Accepts a `submit_sm`, a `data_sm` or all destinations of a `submit_multi`.
-    pub fn accept(&mut self, request: Request, message_id: &[u8]) -> Result<(), CommandStatus> {
-        let pdu = match request.command {
-            Command::DATA_SM => Pdu::DataResp(message_id),
-            Command::SUBMIT_MULTI => Pdu::SubmitMultiResp(SubmitMultiRespFields {
-                message_id,
-                failed: &[],
-            }),
-            _ => Pdu::SubmitResp(message_id),
-        };
-        self.answer(request, &pdu)
-    }
-
-    /// Answers a request with a PDU: a `query_sm_resp`, or a `submit_multi_resp` with rejected
-    /// destinations.
-    pub fn answer(&mut self, request: Request, pdu: &Pdu<'_>) -> Result<(), CommandStatus> {
-        let octets = &mut self.output.octets;
-        encode(octets, CommandStatus::ROK, request.sequence, pdu)?;
-        self.end_request();
-        Ok(())
-    }
-
-    /// Answers a request with a status only: a rejection, or the success of a `cancel_sm`.
-    pub fn respond(&mut self, request: Request, status: CommandStatus) {
-        self.write_status(request, status);
-        self.end_request();
-    }
-
-    /// Rejects an unsupported request with `generic_nack`.
-    pub fn nack(&mut self, request: Request, status: CommandStatus) {
-        self.write_nack(status, request.sequence);
-        self.end_request();
-    }
-
-    /// Ends a request without an answer.
-    pub const fn end_request(&mut self) {
-        self.pending = self.pending.saturating_sub(1);
     }
 
     /// Sends a `deliver_sm`, and keeps `item` until its answer. A client below 3.4 gets no optional
@@ -246,12 +176,13 @@ impl<T> ServerSession<T> {
         state.into_iter().chain(self.unanswered.deadline()).min()
     }
 
-    /// Returns the reason once everything is written, or the timeout of the end is over.
+    /// Returns the reason once all answers are written, or the timeout of the end is over.
     pub fn ended(&self, now: Instant) -> Option<SessionEnd> {
         let State::Leaving(end, at) = self.state else {
             return None;
         };
-        (at <= now || self.output.is_done()).then_some(end)
+        let is_done = self.output.is_done() && !self.awaits_answers();
+        (at <= now || is_done).then_some(end)
     }
 
     /// Returns `true` if frames are still handled.
@@ -331,7 +262,7 @@ impl<T> ServerSession<T> {
             Some(Pdu::EnquireLinkResp) => {}
             Some(Pdu::Unbind) => self.on_unbind(header.sequence, now),
             Some(Pdu::UnbindResp) if matches!(self.state, State::Unbinding(..)) => {
-                self.leave(SessionEnd::Unbound, now + FLUSH_TIMEOUT);
+                self.leave_after_answers(SessionEnd::Unbound, now);
             }
             Some(Pdu::Other(Command::REPLACE_SM, _)) => {
                 self.reject(request, CommandStatus::RREPLACEFAIL);
@@ -349,11 +280,27 @@ impl<T> ServerSession<T> {
     }
 
     fn on_unbind(&mut self, sequence: u32, now: Instant) {
-        if self.pending == 0 || self.options.unbind_timeout.is_zero() {
-            self.answer_unbind(sequence, now);
-        } else {
+        if self.awaits_answers() {
             self.state = State::ClientUnbinding(sequence, now + self.options.unbind_timeout);
+        } else {
+            self.answer_unbind(sequence, now);
         }
+    }
+
+    /// Returns `true` if the end of the session waits for the caller's answers.
+    const fn awaits_answers(&self) -> bool {
+        self.pending > 0 && !self.options.unbind_timeout.is_zero()
+    }
+
+    /// Ends the session once the caller has answered all requests. A client that gets no answer
+    /// would submit the same text again.
+    fn leave_after_answers(&mut self, end: SessionEnd, now: Instant) {
+        let timeout = if self.awaits_answers() {
+            self.options.unbind_timeout
+        } else {
+            FLUSH_TIMEOUT
+        };
+        self.leave(end, now + timeout);
     }
 
     fn answer_unbind(&mut self, sequence: u32, now: Instant) {
@@ -375,26 +322,9 @@ impl<T> ServerSession<T> {
     }
 
     /// Ends the session. The first reason is kept.
-    fn leave(&mut self, end: SessionEnd, at: Instant) {
+    pub(super) fn leave(&mut self, end: SessionEnd, at: Instant) {
         if self.is_open() {
             self.state = State::Leaving(end, at);
         }
-    }
-
-    fn reject(&mut self, request: Request, status: CommandStatus) {
-        self.counters.odd_pdus += 1;
-        self.write_status(request, status);
-    }
-
-    fn write_nack(&mut self, status: CommandStatus, sequence: u32) {
-        self.write_empty(Command::GENERIC_NACK, status, sequence);
-    }
-
-    fn write_status(&mut self, request: Request, status: CommandStatus) {
-        self.write_empty(request.command.response(), status, request.sequence);
-    }
-
-    fn write_empty(&mut self, command: Command, status: CommandStatus, sequence: u32) {
-        encode_empty(&mut self.output.octets, command, status, sequence);
     }
 }

@@ -545,9 +545,46 @@ fn an_unbind_is_answered_at_its_timeout() {
     kit.answers = false;
     kit.send(2, &Pdu::Submit(message()));
     kit.send(3, &Pdu::Unbind);
-    kit.wait(Duration::from_secs(1));
+    kit.wait(Duration::from_secs(10));
     assert_eq!(kit.read(), [("unbind_resp", OK, 3)]);
+    assert_eq!(kit.session.ended(kit.now), None);
+    kit.wait(Duration::from_secs(1));
     assert_eq!(kit.session.ended(kit.now), Some(SessionEnd::ClientUnbound));
+}
+
+#[test]
+fn the_end_of_a_session_waits_for_open_requests() {
+    let ends: [fn(&mut Kit); 2] = [
+        |kit| {
+            kit.session.unbind(kit.now);
+            kit.send(1, &Pdu::UnbindResp);
+        },
+        |kit| kit.push(&[0xFF; 4]),
+    ];
+    for (end, reason) in ends
+        .into_iter()
+        .zip([SessionEnd::Unbound, SessionEnd::Protocol])
+    {
+        let mut kit = Kit::bound(BindKind::Transceiver, 0x34);
+        kit.answers = false;
+        for sequence in [2, 3] {
+            kit.send(sequence, &Pdu::Submit(message()));
+        }
+        end(&mut kit);
+        kit.read();
+        let requests = [2, 3].map(|sequence| Request {
+            command: Command::SUBMIT_SM,
+            sequence,
+        });
+        kit.wait(Duration::from_secs(2));
+        kit.session.accept(requests[0], b"id").unwrap();
+        assert_eq!(kit.read(), [("submit_sm_resp", OK, 2)]);
+        assert_eq!(kit.session.ended(kit.now), None, "{reason}");
+        kit.session.respond(requests[1], CommandStatus::RSYSERR);
+        assert_eq!(kit.session.ended(kit.now), None, "it is not written");
+        kit.read();
+        assert_eq!(kit.session.ended(kit.now), Some(reason));
+    }
 }
 
 #[test]
