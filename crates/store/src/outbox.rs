@@ -27,8 +27,11 @@ pub(crate) use event::{are_claimed, insert};
 pub use origins::{DueOrigins, OriginKey};
 pub use secrets::{CallbackSecret, CallbackSecrets};
 
+use crate::buckets::Buckets;
 use claim::{ClaimCallbacks, FreeCallbacks};
 use database::{Db, Result, query};
+use domain::smpp_receipt::destination;
+use domain::smpp_user::SmppUser;
 use domain::{Bucket, NodeId};
 use finish::FinishCallbacks;
 use smpp_users::EndWaiting;
@@ -95,9 +98,20 @@ impl Outbox<'_> {
         smpp_users::waiting_by_user(self.db, bucket).await
     }
 
+    /// Returns the key of the events that wait for an SMPP user.
+    pub fn of_user(self, user: &SmppUser) -> OriginKey {
+        let bucket = Buckets::of(self.db).account(user.account);
+        let destination = destination(&user.system_id);
+        (bucket, user.account, user.environment(), destination)
+    }
+
     /// Makes some events dead that an SMPP user has not taken since `before_ms`. Returns their
-    /// number, at most `limit`.
+    /// number, at most `limit`. An event that is claimed stays.
     pub async fn end_waiting(self, of: OriginKey, before_ms: i64, limit: u32) -> Result<u64> {
+        // Most users have none, and a read does not wait for the one writer.
+        if !smpp_users::is_due(self.db, &of, before_ms.saturating_sub(1)).await? {
+            return Ok(0);
+        }
         self.db
             .change(EndWaiting {
                 of,

@@ -1,7 +1,8 @@
-//! Receipts that no SMPP user takes: after three days they are dead.
+//! Receipts that no SMPP user takes: after three days they are dead. Those of a revoked user are dead
+//! at once.
 
 use crate::context::Context;
-use domain::smpp_receipt::{KEPT_MS, destination};
+use domain::smpp_receipt::KEPT_MS;
 use domain::smpp_user::SmppUser;
 use std::sync::Arc;
 use store::ListRow as _;
@@ -27,16 +28,20 @@ pub(crate) async fn end_waiting(context: &Arc<Context>) -> database::Result<()> 
 }
 
 async fn end_of(context: &Context, user: &SmppUser) -> database::Result<()> {
-    let bucket = context.store.bucket_of(user.account);
-    if !context.nodes.is_mine(bucket) {
+    let outbox = context.store.outbox();
+    let of = outbox.of_user(user);
+    if !context.nodes.is_mine(of.0) {
         return Ok(());
     }
-    let destination = destination(&user.system_id);
-    let of = (bucket, user.account, user.environment(), destination);
-    let before_ms = context.clock.now_ms() - KEPT_MS;
+    let (before_ms, reason) = match user.revoked_at_ms {
+        Some(_) => (i64::MAX, "the user is revoked"),
+        None => (
+            context.clock.now_ms() - KEPT_MS,
+            "the user has not taken them for 72 hours",
+        ),
+    };
     let mut ended = 0;
     loop {
-        let outbox = context.store.outbox();
         let step = outbox.end_waiting(of.clone(), before_ms, RECEIPTS).await?;
         ended += step;
         if step < u64::from(RECEIPTS) {
@@ -47,7 +52,8 @@ async fn end_of(context: &Context, user: &SmppUser) -> database::Result<()> {
         tracing::warn!(
             smpp.system_id = user.system_id,
             receipts = ended,
-            "SMPP receipts: dead, the user has not taken them for 72 hours"
+            reason,
+            "SMPP receipts: dead"
         );
     }
     Ok(())

@@ -47,7 +47,7 @@ const REQUESTS_INTERVAL: Duration = Duration::from_millis(500);
 /// Period of the completion of stops.
 const STOPS_INTERVAL: Duration = Duration::from_secs(1);
 /// Period of the end of receipts that no SMPP user takes.
-const ENDING_INTERVAL: Duration = Duration::from_mins(1);
+const ENDING_INTERVAL: Duration = Duration::from_secs(20);
 /// Period of the measurement of queues.
 const MEASURE_INTERVAL: Duration = Duration::from_secs(5);
 

@@ -7,7 +7,6 @@ use super::page::{Page, PageRequest};
 use crate::context::random::Random;
 use domain::client_address::AllowList;
 use domain::search::List;
-use domain::smpp_receipt::destination;
 use domain::smpp_user::{self, SmppLimits, SmppUser};
 use domain::user::password;
 use domain::{AccountId, Gateway};
@@ -84,13 +83,8 @@ impl SmppUsers {
 
     /// Returns the number of receipts that wait for a user.
     pub async fn waiting(self, user: &SmppUser) -> Result<i64> {
-        let of = (
-            self.store.bucket_of(user.account),
-            user.account,
-            user.environment(),
-            destination(&user.system_id),
-        );
-        Ok(self.store.outbox().waiting(&of).await?)
+        let outbox = self.store.outbox();
+        Ok(outbox.waiting(&outbox.of_user(user)).await?)
     }
 
     /// Sets the limits of a user that `change` returns from the ones before. A running server

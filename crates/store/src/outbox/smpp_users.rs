@@ -55,12 +55,13 @@ pub(super) async fn waiting(db: &Db, of: &OriginKey) -> Result<i64> {
     Ok(all)
 }
 
-/// Returns the number of events of a bucket that wait for users, by destination.
+/// Returns the number of events of a bucket that wait for users, by destination. The text is compared
+/// by its begin, since a range of texts depends on the collation of the database.
 pub(super) async fn waiting_by_user(db: &Db, bucket: Bucket) -> Result<Vec<(String, i64)>> {
     db.fetch_all(
         query(
             "select destination, count(*) from outbox
-             where bucket = $1 and state in ('due', 'claimed') and destination > 'smpp:' and destination < 'smpp;'
+             where bucket = $1 and state in ('due', 'claimed') and substr(destination, 1, 5) = 'smpp:'
              group by destination",
         )
         .bind(bucket.0),
@@ -71,19 +72,18 @@ pub(super) async fn waiting_by_user(db: &Db, bucket: Bucket) -> Result<Vec<(Stri
 /// A claim that keeps the order of the events of each message, on all nodes.
 pub(super) struct ClaimInOrder(pub(super) ClaimCallbacks);
 
-impl ClaimInOrder {
-    /// Locks the user, so that its claims on other nodes wait.
-    async fn lock(&self, tx: &mut Tx) -> Result<()> {
-        let (.., destination) = &self.0.of;
-        let lock = locking!(
-            "select system_id from smpp_users where system_id = $1";
-            "for update"
-        );
-        let system_id = user_of(destination).unwrap_or_default();
-        let _: Option<String> = tx.fetch_optional(query(lock).bind(system_id)).await?;
-        Ok(())
-    }
+/// Locks a user, so that its claims on other nodes wait.
+async fn lock(tx: &mut Tx, (.., destination): &OriginKey) -> Result<()> {
+    let lock = locking!(
+        "select system_id from smpp_users where system_id = $1";
+        "for update"
+    );
+    let system_id = user_of(destination).unwrap_or_default();
+    let _: Option<String> = tx.fetch_optional(query(lock).bind(system_id)).await?;
+    Ok(())
+}
 
+impl ClaimInOrder {
     /// Returns the claimed events of the user. The windows of its connections bound their number.
     async fn claimed(&self, tx: &mut Tx) -> Result<HashSet<Vec<u8>>> {
         let (bucket, account, world, destination) = &self.0.of;
@@ -109,7 +109,7 @@ impl Change for ClaimInOrder {
     type Output = Vec<Callback>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<Callback>> {
-        self.lock(tx).await?;
+        lock(tx, &self.0.of).await?;
         let mut taken = self.claimed(tx).await?;
         let mut found = self.0.find(tx).await?;
         found.retain(|event| taken.insert(id_of(event)));
@@ -141,6 +141,7 @@ impl Change for EndWaiting {
     type Output = u64;
 
     async fn apply(&self, tx: &mut Tx) -> Result<u64> {
+        lock(tx, &self.of).await?;
         let (bucket, account, world, destination) = &self.of;
         tx.execute(
             query(

@@ -1,12 +1,14 @@
 //! The receipts that wait for SMPP users.
 
-use domain::smpp_receipt::{KEPT_MS, RecipientEnd, WantedReceipts, destination};
+use database::{Server, Target, TestConnection};
+use domain::smpp_receipt::{KEPT_MS, RecipientEnd, WantedReceipts};
 use domain::smpp_user::{SmppLimits, SmppUser};
-use domain::{AccountId, DeliveryStatus, Environment, NodeId};
+use domain::{AccountId, Bucket, DeliveryStatus, NodeId};
 use store::{AttemptOutcome, Callback, CallbackEvent, Finished, MessageKey, OriginKey, Requested};
-use store::{Receipt, StopKind};
+use store::{Receipt, StopKind, Store};
 use storekit::{
-    Kit, NODE, NOW, Sending, by, delivered, fresh, message_key, report, sending, twins, undelivered,
+    Kit, NODE, NOW, Sending, administer, by, delivered, fresh, message_key, report, sending, twins,
+    undelivered,
 };
 
 twins!(
@@ -18,6 +20,7 @@ twins!(
     a_receipt_without_an_answer_is_claimed_alone_and_first,
     a_claim_of_a_lost_node_is_free_again,
     receipts_that_wait_too_long_are_dead_and_replayed,
+    a_receipt_that_is_being_delivered_is_not_ended,
     waiting_receipts_are_counted_by_user,
 );
 
@@ -40,13 +43,8 @@ async fn customer(kit: &Kit) -> (AccountId, String, OriginKey) {
         revoked_at_ms: None,
     };
     let users = kit.store.smpp_users();
+    let of = kit.store.outbox().of_user(&user);
     users.add(user, "hash".to_owned(), by(NOW)).await.unwrap();
-    let of = (
-        kit.store.bucket_of(id),
-        id,
-        Environment::Live,
-        destination(&system_id),
-    );
     (id, system_id, of)
 }
 
@@ -247,6 +245,28 @@ async fn receipts_that_wait_too_long_are_dead_and_replayed(kit: &Kit) {
     assert_eq!(claim(kit, &of, later, 10).await.len(), 3);
 }
 
+async fn a_receipt_that_is_being_delivered_is_not_ended(kit: &Kit) {
+    let (id, user, of) = customer(kit).await;
+    let three = Sending {
+        recipients: 3,
+        ..asking(id, &user, WantedReceipts::All)
+    };
+    settle(kit, &three, delivered).await;
+    let claimed = claim(kit, &of, DUE, 2).await;
+    assert_eq!(claimed.len(), 2);
+    let end = async || {
+        let outbox = kit.store.outbox();
+        outbox.end_waiting(of.clone(), i64::MAX, 10).await.unwrap()
+    };
+    assert_eq!(end().await, 1);
+    finish(kit, &claimed[..1], Finished::Done).await;
+    assert_eq!(kit.store.outbox().waiting(&of).await.unwrap(), 1);
+    finish(kit, &claimed[1..], Finished::Untouched).await;
+    assert_eq!((end().await, end().await), (1, 0));
+    let dead = kit.store.dead_callbacks().list(id, None, 10).await.unwrap();
+    assert_eq!(dead.len(), 2, "the delivered one is not dead");
+}
+
 async fn waiting_receipts_are_counted_by_user(kit: &Kit) {
     let (id, user, of) = customer(kit).await;
     let three = Sending {
@@ -259,4 +279,32 @@ async fn waiting_receipts_are_counted_by_user(kit: &Kit) {
     let (bucket, .., destination) = of;
     let counted = kit.store.outbox().waiting_by_user(bucket).await.unwrap();
     assert!(counted.contains(&(destination, 3)), "{counted:?}");
+}
+
+/// A collation of a language ignores punctuation at first.
+#[tokio::test]
+async fn receipts_are_counted_whatever_the_collation() {
+    testkit::needs!(Postgres);
+    let server = testkit::postgres_url();
+    let name = format!("collation_{}_{}", std::process::id(), fresh());
+    let create =
+        format!("create database {name} template template0 locale_provider icu icu_locale 'en-US'");
+    administer(&server, &create).await;
+    let url = server.replacen("/postgres", &format!("/{name}"), 1);
+    let target = Target::Postgres(Server::new(&url, 4).unwrap());
+    let store = Store::open(&target).await.unwrap();
+    let mut connection = TestConnection::postgres(&url).await.unwrap();
+    for destination in ["smpp:og7mk2x4pa", "smppp", "https://smpp:1", "smpp"] {
+        let insert = format!(
+            "insert into outbox (bucket, state, account_id, sandbox, destination, due_at_ms,
+                 event_id, kind, subject, recipient, payload, attempts, claimed_by, claimed_until_ms)
+             values (0, 'due', 1, false, '{destination}', 1, 'a', 'receipt', 'b', 3, '', 0, 0, 0)"
+        );
+        connection.run(insert.leak()).await.unwrap();
+    }
+    let counted = store.outbox().waiting_by_user(Bucket(0)).await.unwrap();
+    assert_eq!(counted, [("smpp:og7mk2x4pa".to_owned(), 1)]);
+    connection.close().await.unwrap();
+    store.close().await;
+    administer(&server, &format!("drop database {name}")).await;
 }

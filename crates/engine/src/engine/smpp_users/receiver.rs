@@ -4,7 +4,6 @@ use crate::admit::bound_users::Bound;
 use crate::engine::stages::Stages;
 use crate::error::Error;
 use database::Outage;
-use domain::smpp_receipt::destination;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{AttemptOutcome, Callback, Finished, OriginKey};
@@ -39,15 +38,9 @@ impl SmppReceiver {
     /// Returns the receiver of a user, or `None` if the user may not be bound any more.
     pub(super) fn new(stages: &Arc<Stages>, bound: &Arc<Bound>) -> Option<Self> {
         let current = bound.current()?;
-        let (account, system_id) = (current.user.account, bound.system_id());
         Some(Self {
-            of: (
-                stages.context.store.bucket_of(account),
-                account,
-                current.environment(),
-                destination(system_id),
-            ),
-            hints: stages.context.receipts.of(system_id),
+            of: stages.context.store.outbox().of_user(&current.user),
+            hints: stages.context.receipts.of(bound.system_id()),
             bound: Arc::clone(bound),
             stages: Arc::clone(stages),
         })
