@@ -77,12 +77,12 @@ impl Default for SmppLimits {
 
 /// The pace of the requests of one user. As many as the limit of a second may come at once.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct SubmitPace {
+pub struct RequestPace {
     /// The time at which the requests so far are due at the limit, in microseconds.
     due_us: i64,
 }
 
-impl SubmitPace {
+impl RequestPace {
     /// Counts a request. Returns `false` if the limit is exceeded, and then counts nothing.
     pub fn admit(&mut self, per_second: u32, steady_ms: i64) -> bool {
         let now_us = steady_ms.saturating_mul(1_000);
@@ -93,6 +93,11 @@ impl SubmitPace {
             self.due_us = due_us;
         }
         is_allowed
+    }
+
+    /// Returns `true` if earlier requests no longer count.
+    pub const fn is_idle(&self, steady_ms: i64) -> bool {
+        self.due_us <= steady_ms.saturating_mul(1_000)
     }
 }
 
@@ -229,8 +234,8 @@ mod tests {
 
     #[test]
     fn a_second_admits_its_limit_at_once_and_then_at_its_rate() {
-        let mut pace = SubmitPace::default();
-        let admitted = |pace: &mut SubmitPace, at_ms| {
+        let mut pace = RequestPace::default();
+        let admitted = |pace: &mut RequestPace, at_ms| {
             let all = 0..100;
             all.filter(|_| pace.admit(10, at_ms)).count()
         };
@@ -239,9 +244,10 @@ mod tests {
         assert_eq!(admitted(&mut pace, 5_100), 1);
         assert_eq!(admitted(&mut pace, 5_500), 4);
         assert_eq!(admitted(&mut pace, 60_000), 10);
-        let mut slow = SubmitPace::default();
+        let mut slow = RequestPace::default();
         assert!(slow.admit(1, 0));
-        assert!(!slow.admit(1, 999));
+        assert!(!slow.admit(1, 999) && !slow.is_idle(999));
+        assert!(slow.is_idle(1_000));
         assert!(slow.admit(1, 1_000));
     }
 }

@@ -8,7 +8,7 @@ use super::callers::{Caller, Callers};
 use crate::error::{Error, within};
 use arc_swap::ArcSwapOption;
 use database::Outage;
-use domain::smpp_user::{PasswordDigest, SmppUser, SubmitPace};
+use domain::smpp_user::{PasswordDigest, RequestPace, SmppUser};
 use domain::token_guesses::Guesses;
 use domain::{AccountId, Environment};
 use parking_lot::Mutex;
@@ -17,10 +17,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{Revision, Store};
-use tokio::sync::{Mutex as AsyncMutex, watch};
+use tokio::sync::{Mutex as AsyncMutex, Semaphore, SemaphorePermit, watch};
+use tokio::time::timeout;
 
 /// Pause after the database could not be read.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
+/// Longest wait of an address that has guessed too often for the check of its credentials.
+const SUSPECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A user with its account, as last read.
 pub(crate) struct Current {
@@ -35,13 +38,25 @@ impl Current {
     }
 }
 
+/// The pace of a user, over all its connections.
+#[derive(Clone, Copy, Default)]
+struct Paces {
+    submits: RequestPace,
+    /// The pace of queries and cancels.
+    others: RequestPace,
+}
+
+impl Paces {
+    fn is_idle(&self, steady_ms: i64) -> bool {
+        self.submits.is_idle(steady_ms) && self.others.is_idle(steady_ms)
+    }
+}
+
 #[derive(Default)]
 struct Use {
     /// Number of connections.
     binds: u32,
-    submits: SubmitPace,
-    /// The pace of queries and cancels.
-    others: SubmitPace,
+    paces: Paces,
     /// The submits whose responses are not written yet: the time of each, Unix milliseconds, and a
     /// number.
     open: BTreeSet<(i64, u64)>,
@@ -99,12 +114,14 @@ impl Bound {
 
     /// Counts a submit. Returns `false` if the user is too fast.
     pub(crate) fn admit_submit(&self, per_second: u32, steady_ms: i64) -> bool {
-        self.state.lock().submits.admit(per_second, steady_ms)
+        let mut state = self.state.lock();
+        state.paces.submits.admit(per_second, steady_ms)
     }
 
     /// Counts a query or cancel. Returns `false` if the user is too fast.
     pub(crate) fn admit_other(&self, per_second: u32, steady_ms: i64) -> bool {
-        self.state.lock().others.admit(per_second, steady_ms)
+        let mut state = self.state.lock();
+        state.paces.others.admit(per_second, steady_ms)
     }
 
     /// Notes a submit that begins now.
@@ -145,9 +162,14 @@ pub(crate) struct BoundUsers {
     store: Store,
     callers: Arc<Callers>,
     known: Mutex<HashMap<String, Arc<Bound>>>,
+    /// The paces of users whose last connection ended less than a second ago, by system id. So a user
+    /// that binds again has no new allowance.
+    left: Mutex<HashMap<String, Paces>>,
     /// The passwords that were right, by system id.
     verified: Mutex<HashMap<String, Verified>>,
     guesses: Mutex<Guesses>,
+    /// The permit to check credentials from an address that has guessed too often.
+    suspects: Semaphore,
 }
 
 impl BoundUsers {
@@ -156,8 +178,10 @@ impl BoundUsers {
             store,
             callers,
             known: Mutex::default(),
+            left: Mutex::default(),
             verified: Mutex::default(),
             guesses: Mutex::default(),
+            suspects: Semaphore::new(1),
         }
     }
 
@@ -169,6 +193,14 @@ impl BoundUsers {
     /// Counts wrong credentials of an address.
     pub(crate) fn guessed(&self, client: IpAddr, limit: u32, now_ms: i64) {
         self.guesses.lock().unknown(client, limit, now_ms);
+    }
+
+    /// Waits for the permit to check credentials from an address that has guessed too often. Such
+    /// addresses share one, so that they do not take the processor from others.
+    pub(crate) async fn suspect(&self) -> Option<SemaphorePermit<'_>> {
+        let permit = timeout(SUSPECT_TIMEOUT, self.suspects.acquire());
+        // The semaphore is never closed.
+        permit.await.ok()?.ok()
     }
 
     /// Returns a valid user and the hash of its password.
@@ -192,11 +224,14 @@ impl BoundUsers {
     }
 
     /// Counts a connection of a user. Returns `None` if the user has its maximum already.
-    pub(crate) fn enter(&self, user: &SmppUser) -> Option<Arc<Bound>> {
+    pub(crate) fn enter(&self, user: &SmppUser, steady_ms: i64) -> Option<Arc<Bound>> {
         let mut known = self.known.lock();
         let bound = known.entry(user.system_id.clone());
         let bound = bound.or_insert_with(|| Arc::new(Bound::new(user.system_id.clone())));
         let mut state = bound.state.lock();
+        if state.binds == 0 {
+            state.paces = self.pace_before(&user.system_id, steady_ms);
+        }
         if state.binds >= user.limits.binds {
             return None;
         }
@@ -212,7 +247,17 @@ impl BoundUsers {
         state.binds = state.binds.saturating_sub(1);
         if state.binds == 0 {
             known.remove(&bound.system_id);
+            let mut left = self.left.lock();
+            left.insert(bound.system_id.clone(), state.paces);
         }
+    }
+
+    /// Returns the pace that a user had when its last connection ended. Paces that no longer count are
+    /// removed, so their number is bounded.
+    fn pace_before(&self, system_id: &str, steady_ms: i64) -> Paces {
+        let mut left = self.left.lock();
+        left.retain(|_, paces| !paces.is_idle(steady_ms));
+        left.remove(system_id).unwrap_or_default()
     }
 
     /// Reads a user and its account again. A user of an account that may not read is ended.

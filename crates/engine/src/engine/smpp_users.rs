@@ -21,6 +21,11 @@ use domain::{MessageId, Refusal, SubmitFields};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// The time that right credentials are held back which come from an address that has guessed too often.
+const HOLD_BACK: Duration = Duration::from_secs(1);
 
 /// The entrance of customers who bind by SMPP.
 #[derive(Clone)]
@@ -47,7 +52,7 @@ pub enum BindRefusal {
     #[error("the user may not bind from this address")]
     Address,
     /// The address has tried too many wrong credentials.
-    #[error("the address has tried too many wrong credentials in this minute")]
+    #[error("wrong credentials, from an address that has tried too many in this minute")]
     Guessing,
     /// The user has its maximum of connections.
     #[error("the user has its maximum of connections")]
@@ -61,6 +66,13 @@ pub enum BindRefusal {
     /// The database failed.
     #[error("the database failed")]
     Failed(#[source] Error),
+}
+
+impl BindRefusal {
+    /// Returns `true` if the credentials are wrong.
+    const fn is_guess(&self) -> bool {
+        matches!(self, Self::Unknown | Self::Password | Self::Address)
+    }
 }
 
 /// The reason why a submit is refused.
@@ -85,7 +97,8 @@ impl SmppEntrance {
         Self { stages }
     }
 
-    /// Binds a connection of a user. Wrong credentials are counted by address.
+    /// Binds a connection of a user. Wrong credentials are counted by address. An address with too many
+    /// of them may be that of many customers, so right credentials are still accepted, but later.
     pub async fn bind(
         &self,
         system_id: &str,
@@ -98,21 +111,27 @@ impl SmppEntrance {
         }
         let limit = stages.context.live().limits.unknown_tokens_per_minute;
         let now_ms = stages.context.clock.now_ms();
-        if stages.bound.is_guessing(client, limit, now_ms) {
-            return Err(BindRefusal::Guessing);
-        }
-        let user = match self.authenticate(system_id, password).await {
-            Ok(user) if user.may_bind_from(client) => Ok(user),
-            Ok(_) => Err(BindRefusal::Address),
-            Err(refusal) => Err(refusal),
+        let is_guessing = stages.bound.is_guessing(client, limit, now_ms);
+        let authenticated = if is_guessing {
+            self.authenticate_slowly(system_id, password).await
+        } else {
+            self.authenticate(system_id, password).await
         };
-        let user = user.inspect_err(|refusal| match refusal {
-            BindRefusal::Unknown | BindRefusal::Password | BindRefusal::Address => {
+        let user = match authenticated {
+            Ok(user) if user.may_bind_from(client) => user,
+            Err(refusal) if !refusal.is_guess() => return Err(refusal),
+            refused => {
                 stages.bound.guessed(client, limit, now_ms);
+                return Err(match refused.err() {
+                    _ if is_guessing => BindRefusal::Guessing,
+                    None => BindRefusal::Address,
+                    Some(refusal) => refusal,
+                });
             }
-            _ => {}
-        })?;
-        let bound = stages.bound.enter(&user).ok_or(BindRefusal::TooMany)?;
+        };
+        let steady_ms = stages.context.clock.steady_ms();
+        let bound = stages.bound.enter(&user, steady_ms);
+        let bound = bound.ok_or(BindRefusal::TooMany)?;
         let bind = SmppBind {
             stages: Arc::clone(stages),
             bound,
@@ -124,6 +143,20 @@ impl SmppEntrance {
             Some(_) => Ok(bind),
             None => Err(BindRefusal::Account),
         }
+    }
+
+    /// Returns the user with these credentials, which come from an address that has guessed too often.
+    async fn authenticate_slowly(
+        &self,
+        system_id: &str,
+        password: &str,
+    ) -> Result<SmppUser, BindRefusal> {
+        let permit = self.stages.bound.suspect().await;
+        let permit = permit.ok_or(BindRefusal::Guessing)?;
+        let user = self.authenticate(system_id, password).await?;
+        drop(permit);
+        sleep(HOLD_BACK).await;
+        Ok(user)
     }
 
     /// Returns the user with these credentials. An unknown one takes as long as a wrong password.

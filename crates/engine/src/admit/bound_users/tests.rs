@@ -4,13 +4,13 @@ use super::*;
 use crate::context::clock::Clock;
 use crate::operators::{Actor, NewSmppUser, Operations};
 use database::Target;
+use std::path::Path;
 
 const NOW: i64 = 1_795_000_000_000;
 
-#[tokio::test]
-async fn a_user_is_read_after_the_reading_before_it() {
-    let directory = tempfile::tempdir().unwrap();
-    let target = Target::Directory(directory.path().to_owned());
+/// Returns the users of an installation with one.
+async fn installation(directory: &Path) -> (Operations, BoundUsers, SmppUser) {
+    let target = Target::Directory(directory.to_owned());
     let store = Store::open(&target).await.unwrap();
     let operations = Operations::new(store.clone(), Actor::new(Clock::manual(NOW), "cli:ada"));
     let account = operations.accounts().create("Shop", "shop@shop.example");
@@ -18,8 +18,32 @@ async fn a_user_is_read_after_the_reading_before_it() {
     let created = operations.smpp_users().create(id, NewSmppUser::default());
     let (user, _) = created.await.unwrap();
     let callers = Arc::new(Callers::new(store.clone(), 10).await.unwrap());
-    let users = BoundUsers::new(store, callers);
-    let bound = users.enter(&user).unwrap();
+    (operations, BoundUsers::new(store, callers), user)
+}
+
+#[tokio::test]
+async fn a_user_that_binds_again_has_no_new_allowance() {
+    let directory = tempfile::tempdir().unwrap();
+    let (_, users, user) = installation(directory.path()).await;
+    let bound = users.enter(&user, 0).unwrap();
+    assert!(bound.admit_submit(1, 0) && bound.admit_other(1, 0));
+    users.leave(&bound);
+    for (steady_ms, is_admitted) in [(999, false), (1_000, true)] {
+        let bound = users.enter(&user, steady_ms).unwrap();
+        assert_eq!(bound.admit_submit(1, steady_ms), is_admitted);
+        assert_eq!(bound.admit_other(1, steady_ms), is_admitted);
+        users.leave(&bound);
+    }
+    assert_eq!(users.left.lock().len(), 1);
+    assert!(users.pace_before("another", 2_000).is_idle(2_000));
+    assert!(users.left.lock().is_empty());
+}
+
+#[tokio::test]
+async fn a_user_is_read_after_the_reading_before_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let (operations, users, user) = installation(directory.path()).await;
+    let bound = users.enter(&user, 0).unwrap();
     users.refresh(&bound).await.unwrap();
     assert!(bound.current().is_some());
 
