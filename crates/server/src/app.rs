@@ -113,6 +113,7 @@ pub async fn serve(
     reloading.abort();
     scraped.abort();
     let ended = if let Some(ended) = ended {
+        stop_smpp(smpp).await;
         ended
     } else {
         tracing::info!("service: stopping, new requests are refused");
@@ -131,7 +132,7 @@ async fn serve_smpp(config: &Config, engine: &Engine) -> Result<Option<SmppListe
     let Some(address) = settings.listen else {
         return Ok(None);
     };
-    let listening = smpp_server::start(address, settings.max_connections, engine.smpp()).await;
+    let listening = smpp_server::start(address, settings, engine.smpp()).await;
     let listener = listening.map_err(|source| Error::Smpp { address, source })?;
     Ok(Some(listener))
 }

@@ -42,9 +42,9 @@ pub(super) struct Conversation {
 }
 
 impl Conversation {
-    pub(super) fn new(entrance: SmppEntrance, client: IpAddr) -> Self {
+    pub(super) fn new(entrance: SmppEntrance, client: IpAddr, options: ServerOptions) -> Self {
         Self {
-            session: ServerSession::new(ServerOptions::default(), Instant::now()),
+            session: ServerSession::new(options, Instant::now()),
             work: JoinSet::new(),
             bind: None,
             is_unbinding: false,

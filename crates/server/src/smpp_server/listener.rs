@@ -2,7 +2,9 @@
 
 use super::connection;
 use super::conversation::Conversation;
+use crate::config::SmppServer;
 use engine::{Outage, SmppEntrance};
+use smpp::server::ServerOptions;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -37,28 +39,29 @@ impl SmppListener {
     }
 }
 
-/// Listens on `address` for at most `max` connections at a time.
+/// Listens on `address`.
 pub(crate) async fn start(
     address: SocketAddr,
-    max: usize,
+    settings: SmppServer,
     entrance: SmppEntrance,
 ) -> io::Result<SmppListener> {
     let listener = TcpListener::bind(address).await?;
     let address = listener.local_addr()?;
     tracing::info!(smpp.address = %address, "serving SMPP");
     let (stop, stopping) = watch::channel(false);
-    let task = tokio::spawn(accept(listener, max, entrance, stopping));
+    let task = tokio::spawn(accept(listener, settings, entrance, stopping));
     Ok(SmppListener { stop, task })
 }
 
 async fn accept(
     listener: TcpListener,
-    max: usize,
+    settings: SmppServer,
     entrance: SmppEntrance,
     mut stopping: watch::Receiver<bool>,
 ) {
     static ACCEPTING: Outage = Outage::of("SMPP connections cannot be accepted");
-    let free = Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS)));
+    let max = settings.max_connections.min(Semaphore::MAX_PERMITS);
+    let free = Arc::new(Semaphore::new(max));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -83,7 +86,7 @@ async fn accept(
         if stream.set_nodelay(true).is_err() {
             continue;
         }
-        let conversation = Conversation::new(entrance.clone(), client.ip());
+        let conversation = Conversation::new(entrance.clone(), client.ip(), options(&settings));
         let stopping = stopping.clone();
         tokio::spawn(async move {
             tokio::select! {
@@ -92,6 +95,14 @@ async fn accept(
             }
             drop(permit);
         });
+    }
+}
+
+fn options(settings: &SmppServer) -> ServerOptions {
+    ServerOptions {
+        enquire_link: settings.enquire_link,
+        response_timeout: settings.response_timeout,
+        ..ServerOptions::default()
     }
 }
 

@@ -44,6 +44,8 @@ pub(super) struct Receiving {
     is_committing: bool,
     outcomes: Vec<AttemptOutcome>,
     next_claim: Instant,
+    /// The end of the pause of a client without room. No claim is made before it.
+    full_until: Option<Instant>,
 }
 
 impl Receiving {
@@ -57,6 +59,7 @@ impl Receiving {
             is_committing: false,
             outcomes: Vec::new(),
             next_claim: now,
+            full_until: None,
         }
     }
 
@@ -67,7 +70,7 @@ impl Receiving {
 
     /// Returns `true` if the next claim is not due.
     pub(super) fn waits(&self, now: Instant) -> bool {
-        self.next_claim > now
+        self.due() > now
     }
 
     /// Sets the time of the next claim.
@@ -77,7 +80,7 @@ impl Receiving {
 
     /// Returns the time of the next claim, or `None` if there is no room for more receipts.
     pub(super) fn next_claim(&self, session: &Session) -> Option<Instant> {
-        (self.room(session) > 0).then_some(self.next_claim)
+        (self.room(session) > 0).then_some(self.due())
     }
 
     /// Begins a claim if one is due.
@@ -149,7 +152,7 @@ impl Receiving {
             Finished::Done
         };
         if is_full {
-            self.next_claim = now + FULL_PAUSE;
+            self.full_until = Some(now + FULL_PAUSE);
         }
         self.outcomes.push(AttemptOutcome::new(receipt, finished));
     }
@@ -175,6 +178,13 @@ impl Receiving {
             self.unanswered(receipts);
         }
         tokio::spawn(async move { self.receiver.finish(self.outcomes).await });
+    }
+
+    /// Returns the time of the next claim. Neither a hint nor an earlier claim shortens the pause of a
+    /// client without room.
+    fn due(&self) -> Instant {
+        let pause = self.full_until.unwrap_or(self.next_claim);
+        self.next_claim.max(pause)
     }
 
     /// Returns how many receipts may be claimed now.

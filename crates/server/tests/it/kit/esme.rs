@@ -117,8 +117,18 @@ impl Esme {
 
     /// Writes an answer to the server.
     pub(crate) async fn respond(&mut self, sequence: u32, pdu: &Pdu<'_>) {
+        self.respond_with(CommandStatus::ROK, sequence, pdu).await;
+    }
+
+    /// Writes an answer with a status to the server.
+    pub(crate) async fn respond_with(
+        &mut self,
+        status: CommandStatus,
+        sequence: u32,
+        pdu: &Pdu<'_>,
+    ) {
         let mut octets = Vec::new();
-        encode(&mut octets, CommandStatus::ROK, sequence, pdu).expect("it can be encoded");
+        encode(&mut octets, status, sequence, pdu).expect("it can be encoded");
         self.write_octets(&octets).await;
     }
 

@@ -7,8 +7,9 @@ use engine::Clock;
 use engine::operators::NewSmppUser;
 use smpp::codec::{CancelFields, Pdu, Sm, decode};
 use smpp::{BindKind, Command, CommandStatus, Tlv, esm_class, tag};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 /// A receipt as a client reads it.
 #[derive(Clone, Debug)]
@@ -250,6 +251,76 @@ async fn the_window_bounds_the_receipts_without_an_answer() {
         answered(&mut esme).await;
     }
     waiting(&ogene, "0").await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_client_without_room_has_its_pause_in_spite_of_hints() {
+    let (ogene, address, user) = start(Setup::new(), NewSmppUser::default()).await;
+    let mut esme = Esme::bound(address, BindKind::Receiver, &user).await;
+    let first = submitted(address, &user, asking(b"first", 1)).await;
+    let read = receipt(&mut esme).await;
+    assert_eq!(read.word("id:"), first);
+    let full = Instant::now();
+    let status = CommandStatus::RMSGQFUL;
+    esme.respond_with(status, read.sequence, &Pdu::DeliverResp)
+        .await;
+    let second = submitted(address, &user, asking(b"second", 1)).await;
+    ogene.outcome(&second).await;
+    let ids = [answered(&mut esme).await, answered(&mut esme).await];
+    let ids: BTreeSet<&str> = ids.iter().map(|read| read.word("id:")).collect();
+    assert_eq!(ids, BTreeSet::from([&*first, &*second]));
+    let paused = full.elapsed();
+    assert!(paused >= Duration::from_secs(10), "{paused:?}");
+    waiting(&ogene, "0").await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_answer_is_unbound_and_its_receipt_kept() {
+    let setup = Setup::new().set("smpp_server.response_timeout", "\"2s\"");
+    let (ogene, address, user) = start(setup, NewSmppUser::default()).await;
+    let mut esme = Esme::bound(address, BindKind::Receiver, &user).await;
+    let id = submitted(address, &user, asking(b"kept", 1)).await;
+    let silent = Instant::now();
+    assert_eq!(receipt(&mut esme).await.word("id:"), id);
+    let unbind = esme.read().await.expect("an unbind");
+    assert_eq!(unbind.command, Command::UNBIND);
+    assert!(silent.elapsed() >= Duration::from_secs(2));
+    esme.respond(unbind.sequence, &Pdu::UnbindResp).await;
+    assert!(esme.read().await.is_none(), "the server closes");
+    let mut again = Esme::bound(address, BindKind::Receiver, &user).await;
+    assert_eq!(answered(&mut again).await.word("id:"), id);
+    waiting(&ogene, "0").await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_silent_client_is_probed_and_disconnected() {
+    let setup = Setup::new().set("smpp_server.response_timeout", "\"2s\"");
+    let setup = setup.set("smpp_server.enquire_link", "\"1s\"");
+    let (ogene, address, user) = start(setup, NewSmppUser::default()).await;
+    let mut esme = Esme::bound(address, BindKind::Receiver, &user).await;
+    let probe = esme.read().await.expect("a probe");
+    assert_eq!(probe.command, Command::ENQUIRE_LINK);
+    esme.respond(probe.sequence, &Pdu::EnquireLinkResp).await;
+    let answered = Instant::now();
+    let probe = esme.read().await.expect("a second probe");
+    assert_eq!(probe.command, Command::ENQUIRE_LINK);
+    while esme.read().await.is_some() {}
+    assert!(answered.elapsed() >= Duration::from_secs(2));
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn the_receipts_of_a_revoked_user_are_dead() {
+    let (ogene, address, user) = start(Setup::new(), NewSmppUser::default()).await;
+    let id = submitted(address, &user, asking(b"kept", 1)).await;
+    ogene.outcome(&id).await;
+    waiting(&ogene, "1").await;
+    ogene.revoke(&user).await;
+    waiting(&ogene, "0").await;
+    assert_eq!(ogene.sql("select count(*) from outbox").trim(), "1");
     ogene.end().await;
 }
 
