@@ -10,7 +10,7 @@ use std::thread::park_timeout;
 use std::time::{Duration, Instant};
 
 /// Maximum octets of waiting lines. The thread may be writing as many again.
-const MAX_BUFFERED_BYTES: usize = 4 << 20;
+const MAX_BUFFERED_BYTES: usize = 1 << 20;
 /// Capacity that is kept while the buffer is empty, octets.
 const KEPT_BYTES: usize = 64 << 10;
 /// The interval of retries while standard error would block. Another process may have made it

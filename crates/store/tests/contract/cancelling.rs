@@ -379,8 +379,10 @@ async fn dispatch(
 }
 
 async fn each_recipient_is_sent_or_refunded_when_both_race(kit: &Kit) {
-    let (since, mut tries, mut both) = (Instant::now(), 0_u64, 0);
-    // A slow machine tries longer, until both have met.
+    let (since, mut tries, mut both) = (Instant::now(), 0_u32, 0);
+    // The cancel begins at each tenth of the time that the claims took before, so that they meet at
+    // any speed of the machine. A slow machine tries longer, until both have met.
+    let mut dispatching = Duration::from_millis(3);
     while since.elapsed() < RACE || (both == 0 && since.elapsed() < 20 * RACE) {
         let account = kit.account(10_000).await;
         let twelve = Sending {
@@ -391,7 +393,8 @@ async fn each_recipient_is_sent_or_refunded_when_both_race(kit: &Kit) {
         let message = kit.accepted(&twelve).await;
         let before = callbacks(kit).await;
         let (told, known) = tokio::sync::watch::channel(false);
-        let pause = Duration::from_micros(tries % 10 * 300);
+        let pause = dispatching * (tries % 10) / 10;
+        let began = Instant::now();
         let cancelling = async {
             tokio::time::sleep(pause).await;
             let requested = request(kit, &message).await;
@@ -403,7 +406,12 @@ async fn each_recipient_is_sent_or_refunded_when_both_race(kit: &Kit) {
             }
             after(kit, &message).await
         };
-        let (sent, changed) = tokio::join!(dispatch(kit, account, &known), cancelling);
+        let dispatched = async {
+            let sent = dispatch(kit, account, &known).await;
+            (sent, began.elapsed())
+        };
+        let ((sent, took), changed) = tokio::join!(dispatched, cancelling);
+        dispatching = took;
         let cancelled = usize::try_from(changed.progress.cancelled).unwrap();
         let statuses = kit.statuses(&message).await;
         let ended = statuses.iter().filter(|&&status| status == CANCELLED);

@@ -231,7 +231,10 @@ async fn a_send_that_was_let_in_before_the_hold_is_refused(kit: &Kit) {
 /// A claimed recipient is sent, and a cancelled one is refunded. Each recipient is exactly one of
 /// both.
 async fn a_recipient_is_either_sent_or_refunded_when_both_race(kit: &Kit) {
-    let (since, mut tries, mut both) = (Instant::now(), 0, 0);
+    let (since, mut tries, mut both) = (Instant::now(), 0_u32, 0);
+    // The cancellation begins at each tenth of the time that the claims took before, so that they
+    // meet at any speed of the machine.
+    let mut claiming = Duration::from_millis(3);
     // A busy machine may give no meeting in the usual time.
     while since.elapsed() < RACE || (both == 0 && since.elapsed() < MAX_RACE) {
         let account = kit.account(10_000).await;
@@ -245,6 +248,7 @@ async fn a_recipient_is_either_sent_or_refunded_when_both_race(kit: &Kit) {
             messages.push(kit.accepted(&four).await);
         }
         let before = callbacks(kit).await;
+        let began = Instant::now();
         let claims = async {
             let mut claimed = Vec::new();
             for _ in 0..4 {
@@ -256,14 +260,15 @@ async fn a_recipient_is_either_sent_or_refunded_when_both_race(kit: &Kit) {
                 claimed.extend(kit.store.claims().claim(some).await.unwrap());
                 tokio::task::yield_now().await;
             }
-            claimed
+            (claimed, began.elapsed())
         };
-        let pause = Duration::from_micros(tries % 10 * 300);
+        let pause = claiming * (tries % 10) / 10;
         let cancel = async {
             tokio::time::sleep(pause).await;
             disable(kit, account, Queued::Cancel).await.outcomes.len()
         };
-        let (claimed, mut cancelled) = tokio::join!(claims, cancel);
+        let ((claimed, took), mut cancelled) = tokio::join!(claims, cancel);
+        claiming = took;
         let sent: usize = claimed.iter().map(|one| one.batch.recipients.len()).sum();
         let progress = claimed.iter().map(taken).collect();
         kit.report(report(progress, vec![])).await;

@@ -162,7 +162,7 @@ fn a_stalled_log_reader_delays_nothing_and_sees_the_loss() {
     let (mut service, address, mut log) = Serving::piped(ogene.command(&["serve"]));
     let end = Instant::now() + LIMIT;
     while lost_lines(&address) == 0 {
-        // Fifty requests run at once, which cause some thousand lines.
+        // Fifty requests of one connection cause fifty lines. Some ten thousand fill the buffer.
         let mut stream = TcpStream::connect(&address).expect("it listens");
         stream.set_read_timeout(Some(LIMIT)).expect("set");
         let one = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
