@@ -1,5 +1,5 @@
-//! Receipts that no SMPP user takes: after three days they are dead. Those of a revoked user are dead
-//! at once.
+//! Receipts that no SMPP user takes: after three days they are dead. The receipts of a revoked user
+//! are dead at once.
 
 use crate::context::Context;
 use domain::smpp_receipt::KEPT_MS;

@@ -1,7 +1,8 @@
 //! The state machine of a server's session, without input and output.
 
+use super::answers;
 use super::event::{Request, ServerCounters, ServerEvent, SessionEnd};
-use super::options::ServerOptions;
+use super::options::{INTERFACE_VERSION, ServerOptions};
 use super::state::{State, deadline};
 use super::unanswered::Unanswered;
 use crate::codec::{self, BindFields, Pdu, Sm, encode};
@@ -16,7 +17,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// Timeout of the last writes.
-pub(super) const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 /// Size of the unwritten output from which no further `deliver_sm` are encoded.
 const MAX_UNWRITTEN_DELIVER_OCTETS: usize = 256 * 1024;
 /// Size of the unwritten output from which the connection should not be read.
@@ -28,14 +29,14 @@ pub struct ServerSession<T> {
     pub(crate) output: Output,
     /// The options. Timeouts that began before a change of them stay.
     pub options: ServerOptions,
-    pub(super) state: State,
+    state: State,
     probe: Probe,
     /// `true` if the client supports optional parameters.
-    pub(super) takes_tlvs: bool,
+    takes_tlvs: bool,
     /// Number of requests that the caller has not answered.
-    pub(super) pending: usize,
+    pending: usize,
     unanswered: Unanswered<T>,
-    pub(super) counters: ServerCounters,
+    counters: ServerCounters,
 }
 
 impl<T> ServerSession<T> {
@@ -84,7 +85,7 @@ impl<T> ServerSession<T> {
     pub fn on_broken_length(&mut self, now: Instant) {
         self.counters.odd_pdus += 1;
         if self.is_open() {
-            self.write_nack(CommandStatus::RINVCMDLEN, 0);
+            answers::write_nack(&mut self.output, CommandStatus::RINVCMDLEN, 0);
             self.leave_after_answers(SessionEnd::Protocol, now);
         }
     }
@@ -142,7 +143,12 @@ impl<T> ServerSession<T> {
     pub fn unbind(&mut self, now: Instant) {
         if let State::Bound(kind) = self.state {
             let sequence = self.unanswered.next_sequence();
-            self.write_empty(Command::UNBIND, CommandStatus::ROK, sequence);
+            answers::write_empty(
+                &mut self.output,
+                Command::UNBIND,
+                CommandStatus::ROK,
+                sequence,
+            );
             self.state = State::Unbinding(kind, self.unanswered.deadline_from(now));
         }
     }
@@ -215,6 +221,63 @@ impl<T> ServerSession<T> {
         self.counters
     }
 
+    /// Grants the bind. A client below version 3.4 gets no optional parameters.
+    pub fn grant(
+        &mut self,
+        request: Request,
+        kind: BindKind,
+        fields: &BindFields<'_>,
+    ) -> Result<(), CommandStatus> {
+        self.takes_tlvs = fields.interface_version >= INTERFACE_VERSION;
+        let version = self.options.interface_version.filter(|_| self.takes_tlvs);
+        let (output, system_id) = (&mut self.output, &self.options.system_id);
+        answers::write_granted(output, request, kind, system_id, version)?;
+        if matches!(self.state, State::Binding) {
+            self.state = State::Bound(kind);
+        }
+        Ok(())
+    }
+
+    /// Rejects the bind and ends the session.
+    pub fn refuse_bind(&mut self, request: Request, status: CommandStatus, now: Instant) {
+        answers::write_status(&mut self.output, request, status);
+        self.leave(SessionEnd::BindRefused, now + FLUSH_TIMEOUT);
+    }
+
+    /// Accepts a `submit_sm`, a `data_sm` or all destinations of a `submit_multi`.
+    pub fn accept(&mut self, request: Request, message_id: &[u8]) -> Result<(), CommandStatus> {
+        self.answer(request, &answers::accepted(request, message_id))
+    }
+
+    /// Answers a request with a PDU that has fields, such as a `query_sm_resp`.
+    pub fn answer(&mut self, request: Request, pdu: &Pdu<'_>) -> Result<(), CommandStatus> {
+        answers::write(&mut self.output, request, pdu)?;
+        self.end_request();
+        Ok(())
+    }
+
+    /// Answers a request with a status only, such as a rejection.
+    pub fn respond(&mut self, request: Request, status: CommandStatus) {
+        answers::write_status(&mut self.output, request, status);
+        self.end_request();
+    }
+
+    /// Rejects an unsupported request with `generic_nack`.
+    pub fn nack(&mut self, request: Request, status: CommandStatus) {
+        answers::write_nack(&mut self.output, status, request.sequence);
+        self.end_request();
+    }
+
+    /// Ends a request without an answer.
+    pub const fn end_request(&mut self) {
+        self.pending = self.pending.saturating_sub(1);
+    }
+
+    fn reject(&mut self, request: Request, status: CommandStatus) {
+        self.counters.odd_pdus += 1;
+        answers::write_status(&mut self.output, request, status);
+    }
+
     fn on_bind<'a>(
         &mut self,
         request: Request,
@@ -235,7 +298,7 @@ impl<T> ServerSession<T> {
             self.reject(request, CommandStatus::RINVBNDSTS);
         } else if self.pending >= self.options.max_pending {
             self.counters.throttled += 1;
-            self.write_status(request, CommandStatus::RTHROTTLED);
+            answers::write_status(&mut self.output, request, CommandStatus::RTHROTTLED);
         } else {
             self.counters.requests += 1;
             self.pending += 1;
@@ -258,7 +321,9 @@ impl<T> ServerSession<T> {
     fn on_link_pdu(&mut self, header: Header, pdu: Option<Pdu<'_>>, now: Instant) {
         let request = Request::of(header);
         match pdu {
-            Some(Pdu::EnquireLink) => self.write_status(request, CommandStatus::ROK),
+            Some(Pdu::EnquireLink) => {
+                answers::write_status(&mut self.output, request, CommandStatus::ROK);
+            }
             Some(Pdu::EnquireLinkResp) => {}
             Some(Pdu::Unbind) => self.on_unbind(header.sequence, now),
             Some(Pdu::UnbindResp) if matches!(self.state, State::Unbinding(..)) => {
@@ -269,7 +334,7 @@ impl<T> ServerSession<T> {
             }
             Some(Pdu::Other(command, _)) if !command.is_response() => {
                 self.counters.odd_pdus += 1;
-                self.write_nack(CommandStatus::RINVCMDID, header.sequence);
+                answers::write_nack(&mut self.output, CommandStatus::RINVCMDID, header.sequence);
             }
             Some(Pdu::Deliver(_)) => self.reject(request, CommandStatus::RINVBNDSTS),
             None if !header.command.is_response() => {
@@ -305,7 +370,7 @@ impl<T> ServerSession<T> {
 
     fn answer_unbind(&mut self, sequence: u32, now: Instant) {
         let command = Command::UNBIND.response();
-        self.write_empty(command, CommandStatus::ROK, sequence);
+        answers::write_empty(&mut self.output, command, CommandStatus::ROK, sequence);
         self.leave(SessionEnd::ClientUnbound, now + FLUSH_TIMEOUT);
     }
 
@@ -316,13 +381,18 @@ impl<T> ServerSession<T> {
             ProbeStep::GiveUp => self.leave(SessionEnd::HalfOpen, now),
             ProbeStep::Write => {
                 let sequence = self.unanswered.next_sequence();
-                self.write_empty(Command::ENQUIRE_LINK, CommandStatus::ROK, sequence);
+                answers::write_empty(
+                    &mut self.output,
+                    Command::ENQUIRE_LINK,
+                    CommandStatus::ROK,
+                    sequence,
+                );
             }
         }
     }
 
     /// Ends the session. The first reason is kept.
-    pub(super) fn leave(&mut self, end: SessionEnd, at: Instant) {
+    fn leave(&mut self, end: SessionEnd, at: Instant) {
         if self.is_open() {
             self.state = State::Leaving(end, at);
         }

@@ -277,7 +277,7 @@ async fn a_client_without_room_has_its_pause_in_spite_of_hints() {
 }
 
 #[tokio::test]
-async fn a_client_that_does_not_answer_is_unbound_and_its_receipt_kept() {
+async fn a_client_that_never_answers_is_unbound_and_keeps_its_receipt() {
     let setup = Setup::new().set("smpp_server.response_timeout", "\"2s\"");
     let (ogene, address, user) = start(setup, NewSmppUser::default()).await;
     let mut esme = Esme::bound(address, BindKind::Receiver, &user).await;
