@@ -17,12 +17,6 @@ pub use template::{HttpMessage, HttpTemplate, HttpTemplateFault};
 use crate::{Leg, MessageId, Recipient};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
-use subtle::ConstantTimeEq;
-
-/// Compares the secret of a hook in constant time.
-pub fn is_secret(expected: &str, given: &str) -> bool {
-    !expected.is_empty() && bool::from(expected.as_bytes().ct_eq(given.as_bytes()))
-}
 
 /// Number of octets of an id that we give to a submit.
 const ID_OCTETS: usize = 16;
@@ -50,14 +44,6 @@ pub fn submit_id(message: MessageId, recipient: Recipient, leg: Leg) -> String {
 mod tests {
     use super::*;
     use uuid::Uuid;
-
-    #[test]
-    fn an_empty_secret_opens_no_hook() {
-        assert!(is_secret("s3cret", "s3cret"));
-        assert!(!is_secret("s3cret", "s3creT"));
-        assert!(!is_secret("s3cret", ""));
-        assert!(!is_secret("", ""));
-    }
 
     #[test]
     fn a_repeated_submit_has_the_id_of_the_first() {

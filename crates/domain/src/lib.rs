@@ -9,6 +9,7 @@ pub mod callback_url;
 pub mod carrier_control;
 pub mod client_address;
 mod connection_share;
+mod constant_time;
 pub mod contacts;
 pub mod csv_cells;
 mod csv_table;
@@ -62,6 +63,7 @@ pub use account::{
     Account, AccountStatus, Environment, Queued, SenderId, SenderStatus, Verification,
 };
 pub use connection_share::{Share, share};
+pub use constant_time::is_secret;
 pub use daily_limit::{Spending, day_begins_at, lagos_day};
 pub use delivery::{
     Delivery, DeliveryEvent, DeliveryStatus, PENDING, Refund, Terms, Transition, transition,

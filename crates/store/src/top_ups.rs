@@ -117,11 +117,10 @@ impl TopUps<'_> {
     }
 
     /// Applies a payment to its top-up, as the provider confirms it. It credits at most once.
-    pub async fn settle(self, top_up: &TopUp, payment: Payment, now_ms: i64) -> Result<Settled> {
+    pub async fn settle(self, id: TopUpId, payment: Payment, now_ms: i64) -> Result<Settled> {
         let settle = SettlePayment {
             buckets: Buckets::of(self.db),
-            id: top_up.id,
-            account: top_up.account,
+            id,
             payment,
             now_ms,
         };

@@ -177,7 +177,7 @@ async fn top_ups(kit: &Kit, account: AccountId) {
     };
     let store = kit.store.top_ups();
     store.create(account, top_up.clone(), None).await.unwrap();
-    let settled = store.settle(&top_up, payment, NOW).await.unwrap();
+    let settled = store.settle(top_up.id, payment, NOW).await.unwrap();
     assert_eq!(settled.top_up.receipt_number, Some(1));
 }
 

@@ -1,10 +1,10 @@
 //! The decisions of operators about mismatches.
 
 use super::pay::credit;
-use super::row::{find, write};
+use super::row::{lock, write};
 use crate::buckets::Buckets;
 use crate::operators::audit::{self, By, Entry};
-use crate::wallets::lock;
+use crate::wallets;
 use database::{Change, Result, Tx};
 use domain::payment::{
     AcceptFault, Acceptance, TopUp, TopUpId, accept, accepted_for, check_decision,
@@ -52,21 +52,17 @@ impl Change for AcceptTopUp {
     type Output = Decided;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Decided> {
-        let Some(found) = find(tx, self.id).await? else {
+        let Some(top_up) = lock(tx, self.id).await? else {
             return Ok(Err(AcceptFault::NotFound));
         };
-        let account = match accepted_for(&found, self.acceptance) {
+        let account = match accepted_for(&top_up, self.acceptance) {
             Ok(account) => account,
             Err(fault) => return Ok(Err(fault)),
         };
         let owner = (self.buckets.account(account), account);
-        if lock(tx, &[owner]).await?.is_empty() {
+        if wallets::lock(tx, &[owner]).await?.is_empty() {
             return Ok(Err(AcceptFault::UnknownAccount));
         }
-        // The state is that of now, under the lock.
-        let Some(top_up) = find(tx, self.id).await? else {
-            return Ok(Err(AcceptFault::NotFound));
-        };
         let (before, was) = (top_up.state, shown(&top_up));
         let mut accepted = match accept(top_up, self.acceptance, self.by.at_ms) {
             Ok(accepted) => accepted,
@@ -95,7 +91,7 @@ impl Change for RejectTopUp {
     type Output = Decided;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Decided> {
-        let Some(mut top_up) = find(tx, self.id).await? else {
+        let Some(mut top_up) = lock(tx, self.id).await? else {
             return Ok(Err(AcceptFault::NotFound));
         };
         if let Err(fault) = check_decision(&top_up, false) {

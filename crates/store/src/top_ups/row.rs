@@ -1,7 +1,7 @@
 //! The rows of top-ups.
 
 use crate::rows::{environment, named};
-use database::{Error, Result, Tx, query};
+use database::{Error, Result, Tx, locking, query};
 use domain::payment::{Mismatch, Percent, Priced, Received, TopUp, TopUpId, TopUpState};
 use domain::{AccountId, Component, Environment, Money};
 use uuid::Uuid;
@@ -104,6 +104,15 @@ impl TopUpRow {
 pub(super) async fn find(tx: &mut Tx, id: TopUpId) -> Result<Option<TopUp>> {
     let find = query("select * from top_ups where top_up_id = $1").bind(&id.0.as_bytes()[..]);
     let row: Option<TopUpRow> = tx.fetch_optional(find).await?;
+    row.map(TopUpRow::read).transpose()
+}
+
+/// Reads a top-up, and locks it until the commit. It is locked before the wallet of its account.
+pub(super) async fn lock(tx: &mut Tx, id: TopUpId) -> Result<Option<TopUp>> {
+    let lock = locking!("select * from top_ups where top_up_id = $1"; "for update");
+    let row: Option<TopUpRow> = tx
+        .fetch_optional(query(lock).bind(&id.0.as_bytes()[..]))
+        .await?;
     row.map(TopUpRow::read).transpose()
 }
 

@@ -1,9 +1,9 @@
 //! The payment of a top-up.
 
 use super::pay::credit;
-use super::row::{find, insert, write};
+use super::row::{find, insert, lock, write};
 use crate::buckets::Buckets;
-use crate::wallets::lock;
+use crate::wallets;
 use database::{Change, Error, Result, Tx, query};
 use domain::AccountId;
 use domain::payment::{Mismatch, Payment, TopUp, TopUpId, TopUpState, Verdict, judge};
@@ -20,8 +20,6 @@ pub struct Settled {
 pub(super) struct SettlePayment {
     pub(super) buckets: Buckets,
     pub(super) id: TopUpId,
-    /// The account, whose wallet is the lock of its top-ups.
-    pub(super) account: Option<AccountId>,
     pub(super) payment: Payment,
     pub(super) now_ms: i64,
 }
@@ -30,10 +28,7 @@ impl Change for SettlePayment {
     type Output = Settled;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Settled> {
-        if let Some(account) = self.account {
-            lock(tx, &[(self.buckets.account(account), account)]).await?;
-        }
-        let Some(mut top_up) = find(tx, self.id).await? else {
+        let Some(mut top_up) = lock(tx, self.id).await? else {
             return Err(Error::Impossible("a top-up is missing"));
         };
         let (before, now_ms) = (top_up.state, self.now_ms);
@@ -51,6 +46,7 @@ impl Change for SettlePayment {
             Verdict::Fail => top_up.state = TopUpState::Failed,
             Verdict::Mismatch(reason) => top_up.mismatch(reason),
             Verdict::Credit => {
+                wallets::lock(tx, &[(self.buckets.account(account), account)]).await?;
                 if credit(tx, self.buckets, account, &mut top_up, now_ms).await? {
                     top_up.pay(now_ms);
                 } else {

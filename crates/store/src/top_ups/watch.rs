@@ -1,6 +1,6 @@
 //! The top-ups whose provider the sweep asks, and the end of their time.
 
-use super::row::{TopUpRow, find, write};
+use super::row::{TopUpRow, lock, write};
 use database::{Change, Result, Tx, query};
 use domain::payment::{TopUp, TopUpId};
 
@@ -40,7 +40,7 @@ impl Change for Expire {
     type Output = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let Some(mut top_up) = find(tx, self.id).await?.filter(|top_up| top_up.is_watched) else {
+        let Some(mut top_up) = lock(tx, self.id).await?.filter(|top_up| top_up.is_watched) else {
             return Ok(());
         };
         let before = top_up.state;

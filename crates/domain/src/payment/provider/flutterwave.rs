@@ -4,7 +4,8 @@ use super::amounts::{id, naira};
 use super::api::{
     ApiAnswer, ApiCall, Checkout, Headers, Provider, Unread, encoded, is_unknown, usable,
 };
-use super::signature::{is_base64_sha256, is_equal};
+use super::signature::is_base64_sha256;
+use crate::constant_time::is_secret;
 use crate::payment::provided::{CURRENCY, Payment, PaymentStatus, Received};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -135,7 +136,7 @@ impl Provider for Flutterwave {
     fn is_signed(&self, headers: Headers<'_>, body: &[u8]) -> bool {
         match self.version {
             FlutterwaveVersion::V3 => {
-                headers("verif-hash").is_some_and(|given| is_equal(&self.secret_hash, given))
+                headers("verif-hash").is_some_and(|given| is_secret(&self.secret_hash, given))
             }
             FlutterwaveVersion::V4 => headers("flutterwave-signature")
                 .is_some_and(|given| is_base64_sha256(&self.secret_hash, body, given)),

@@ -1,16 +1,11 @@
 //! The signatures of webhooks, compared in constant time.
 
+use crate::constant_time::is_secret;
 use crate::hex::hex;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Sha256, Sha512};
-use subtle::ConstantTimeEq;
-
-/// Returns `true` if two texts are equal.
-pub(super) fn is_equal(one: &str, other: &str) -> bool {
-    one.as_bytes().ct_eq(other.as_bytes()).into()
-}
 
 /// Returns the HMAC-SHA512 of a body in hexadecimal digits.
 pub(super) fn hex_sha512(key: &str, body: &[u8]) -> String {
@@ -26,7 +21,7 @@ pub(super) fn hex_sha512(key: &str, body: &[u8]) -> String {
 
 /// Returns `true` if `given` is the HMAC-SHA512 of a body in hexadecimal digits.
 pub(super) fn is_hex_sha512(key: &str, body: &[u8], given: &str) -> bool {
-    !given.is_empty() && is_equal(&hex_sha512(key, body), &given.to_ascii_lowercase())
+    is_secret(&hex_sha512(key, body), &given.to_ascii_lowercase())
 }
 
 /// Returns `true` if `given` is the HMAC-SHA256 of a body in base64.
@@ -35,5 +30,5 @@ pub(super) fn is_base64_sha256(key: &str, body: &[u8], given: &str) -> bool {
         return false;
     };
     mac.update(body);
-    is_equal(&BASE64_STANDARD.encode(mac.finalize().into_bytes()), given)
+    is_secret(&BASE64_STANDARD.encode(mac.finalize().into_bytes()), given)
 }
