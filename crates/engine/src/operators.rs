@@ -20,6 +20,7 @@ mod requests;
 mod senders;
 mod smpp_users;
 mod tokens;
+mod top_ups;
 mod users;
 mod velocity;
 mod wallets;
@@ -47,6 +48,7 @@ pub use store::{
     PausedBlock, RegisteredSender, TokenInfo, User, Verification as Checked, VerifyProgress,
 };
 pub use tokens::Tokens;
+pub use top_ups::TopUps;
 pub use users::{LinkText, Users};
 pub use velocity::Velocity;
 pub use wallets::{Credit, Wallets};
@@ -146,6 +148,12 @@ impl Operations {
     pub fn opt_outs(&self) -> OptOuts {
         let Self { store, actor } = self.clone();
         OptOuts { store, actor }
+    }
+
+    /// Top-ups: list, accept, reject.
+    pub fn top_ups(&self) -> TopUps {
+        let Self { store, actor } = self.clone();
+        TopUps { store, actor }
     }
 
     /// Users of the console: create, list, invite, roles, reset, disable.

@@ -28,6 +28,7 @@ mod signals;
 mod smpp_user;
 mod smsc;
 mod token;
+mod top_up;
 mod usage;
 mod user;
 mod velocity;
@@ -119,6 +120,9 @@ enum Command {
     /// Wallets: credit, debit, statement
     #[command(subcommand)]
     Wallet(wallet::Wallet),
+    /// Top-ups over payment providers: list, accept or reject payments that do not fit
+    #[command(subcommand, name = "top-up")]
+    TopUp(top_up::TopUps),
     /// Messages of all accounts: list, show what happened to one and why
     #[command(subcommand)]
     Message(message::Message),
@@ -256,6 +260,7 @@ fn execute(command: Command, context: &Context) -> Result<Answer, Failure> {
             Command::User(command) => command.run(context).await,
             Command::SenderId(command) => command.run(context).await,
             Command::Wallet(command) => command.run(context).await,
+            Command::TopUp(command) => command.run(context).await,
             Command::Message(command) => command.run(context).await,
             Command::Inbound(command) => command.run(context).await,
             Command::OptOut(command) => command.run(context).await,

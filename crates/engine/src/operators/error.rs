@@ -3,6 +3,7 @@
 use domain::callback::signature::MAX_SECRETS;
 use domain::callback_url::UrlFault;
 use domain::inbound::{KeywordFault, NumberFault};
+use domain::payment::AcceptFault;
 use domain::velocity::Block;
 use domain::{AccountId, Money, SenderFault};
 use std::sync::Arc;
@@ -127,6 +128,9 @@ pub enum OperationError {
     /// The SMPP user does not exist or is revoked.
     #[error("there is no SMPP user `{0}` that is not revoked: see `ogene smpp-user list`")]
     NoSmppUser(String),
+    /// The mismatch of a top-up cannot be decided so.
+    #[error("the mismatch cannot be decided: {0}; see `ogene top-up list`")]
+    TopUp(#[from] AcceptFault),
     /// The e-mail address is malformed.
     #[error("`{0}` is not an e-mail address")]
     Email(String),

@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(failure.write(true, &mut json), ExitCode::from(2));
         insta::assert_snapshot!(String::from_utf8_lossy(&text), @r"
     error: The configuration has 2 faults.
-      ogene.toml:1: a: unknown key; known are networks, http, carriers, gateways, database_url, database_url_file, database_connections, content, callbacks, sandbox, retention, velocity, mail, data_dir, smpp_server, limits, inbound, console, log
+      ogene.toml:1: a: unknown key; known are networks, http, carriers, gateways, database_url, database_url_file, database_connections, content, callbacks, sandbox, retention, velocity, mail, payments, data_dir, smpp_server, limits, inbound, console, log
       ogene.toml:3: http.listen: must be a text in quotes, not a number
     ");
         insta::assert_snapshot!(testkit::indented(String::from_utf8_lossy(&json).trim_end()), @r#"
@@ -249,7 +249,7 @@ mod tests {
             "faults": [
               {
                 "key": "a",
-                "message": "unknown key; known are networks, http, carriers, gateways, database_url, database_url_file, database_connections, content, callbacks, sandbox, retention, velocity, mail, data_dir, smpp_server, limits, inbound, console, log",
+                "message": "unknown key; known are networks, http, carriers, gateways, database_url, database_url_file, database_connections, content, callbacks, sandbox, retention, velocity, mail, payments, data_dir, smpp_server, limits, inbound, console, log",
                 "place": "ogene.toml:1"
               },
               {

@@ -68,6 +68,9 @@ fn every_command_of_the_design_is_understood() {
         "ogene wallet credit --account 7 --amount 5 --reference R --component promo_bonus",
         "ogene wallet debit --account 7 --amount 5 --reference R --reason wrong --component promo_bonus",
         "ogene wallet statement --account 7 --limit 5",
+        "ogene top-up list --mismatches --limit 5",
+        "ogene top-up accept --id 019a5c1e-9f00-7abc-8000-000000000001 --account 7 --amount 5",
+        "ogene top-up reject --id 019a5c1e-9f00-7abc-8000-000000000001",
         "ogene callback dead",
         "ogene callback dead --limit 5",
         "ogene callback dead --account 7 --limit 5 --cursor AQY",
@@ -254,7 +257,7 @@ enum Audited {
 }
 
 /// Every command. A new one is added here with its relation to the audit.
-const AUDITED: [(&str, Audited); 80] = [
+const AUDITED: [(&str, Audited); 83] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -296,6 +299,9 @@ const AUDITED: [(&str, Audited); 80] = [
     ("wallet.credit", Audited::Entry),
     ("wallet.debit", Audited::Entry),
     ("wallet.statement", Audited::Nothing),
+    ("top-up.list", Audited::Nothing),
+    ("top-up.accept", Audited::Entry),
+    ("top-up.reject", Audited::Entry),
     ("message.list", Audited::Nothing),
     ("message.show", Audited::Nothing),
     ("message.cancel", Audited::Entry),

@@ -1,0 +1,54 @@
+//! The operations on top-ups: list, and the decisions about mismatches.
+
+use super::accounts::{account, scope_of};
+use super::actor::Actor;
+use super::error::Result;
+use super::page::{Page, PageRequest};
+use domain::payment::{Acceptance, TopUp, TopUpId};
+use domain::search::List;
+use domain::{AccountId, Environment};
+use store::Store;
+
+/// Top-ups: list, accept, reject.
+pub struct TopUps {
+    pub(super) store: Store,
+    pub(super) actor: Actor,
+}
+
+impl TopUps {
+    /// Returns a page of live top-ups, newest first: of an account or of all accounts, or the
+    /// mismatches of all accounts.
+    pub async fn list(
+        self,
+        id: Option<AccountId>,
+        only_mismatches: bool,
+        request: &PageRequest,
+    ) -> Result<Page<TopUp>> {
+        if let Some(id) = id {
+            account(&self.store, id).await?;
+        }
+        let scope = format!("{} {only_mismatches}", scope_of(id));
+        let behind: Option<String> = request.behind(List::OperatorTopUps, &scope)?;
+        let behind = behind.and_then(|id| id.parse().ok());
+        let (top_ups, limit) = (self.store.top_ups(), request.rows());
+        let rows = match id {
+            Some(id) => top_ups.list(id, Environment::Live, behind, limit).await?,
+            None => top_ups.list_all(only_mismatches, behind, limit).await?,
+        };
+        Ok(request.page(List::OperatorTopUps, &scope, rows))
+    }
+
+    /// Credits a mismatch.
+    pub async fn accept(self, id: TopUpId, acceptance: Acceptance) -> Result<TopUp> {
+        let by = self.actor.now();
+        let accepted = self.store.top_ups().accept(id, acceptance, by).await?;
+        Ok(accepted?)
+    }
+
+    /// Rejects a mismatch. It can still be accepted later.
+    pub async fn reject(self, id: TopUpId) -> Result<TopUp> {
+        let by = self.actor.now();
+        let rejected = self.store.top_ups().reject(id, by).await?;
+        Ok(rejected?)
+    }
+}
