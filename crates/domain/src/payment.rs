@@ -16,5 +16,5 @@ pub use judgement::{Verdict, judge};
 pub use percent::{NotPercent, Percent};
 pub use provided::{CURRENCY, Mismatch, Payment, PaymentStatus, Received};
 pub use request::{MAX_RETURN_URL_CHARACTERS, TopUpFields, TopUpRequest};
-pub use terms::{AmountFault, Bonus, MAX_TOP_UP, Priced, Terms, is_in_kobo};
+pub use terms::{AmountFault, Bonus, MAX_OPEN_TOP_UPS, MAX_TOP_UP, Priced, Terms, is_in_kobo};
 pub use top_up::{NewTopUp, TopUp, TopUpState};

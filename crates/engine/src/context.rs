@@ -13,6 +13,7 @@ pub(crate) mod metrics;
 pub(crate) mod network;
 pub(crate) mod nodes;
 pub(crate) mod outcome;
+pub(crate) mod payments;
 pub(crate) mod plan;
 pub(crate) mod random;
 pub(crate) mod receipt_hints;

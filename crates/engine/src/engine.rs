@@ -10,6 +10,7 @@ mod installation;
 mod keyed_change;
 pub mod opt_outs;
 pub mod otp;
+mod payment_desk;
 mod reload;
 mod report;
 mod request;
@@ -17,6 +18,7 @@ pub mod sender_ids;
 mod smpp_users;
 mod stages;
 pub mod tokens;
+pub mod top_ups;
 mod upload_sends;
 
 pub use admission::Admission;
@@ -24,6 +26,7 @@ pub use carrier_receipts::{CarrierHook, HookRefusal};
 pub use customer_queries::{CustomerQueries, Export, PageFields};
 pub use installation::{CarrierState, Installation, NodeState, Queue};
 pub use keyed_change::{Changed, KeyedAnswer};
+pub use payment_desk::PaymentDesk;
 pub use reload::Reloaded;
 pub use report::DeliveryReport;
 pub use request::{Quoted, SendRequest};
@@ -47,6 +50,7 @@ use crate::context::controls::Controls;
 use crate::context::holds::HeldAccounts;
 use crate::context::live::Live;
 use crate::context::nodes::Nodes;
+use crate::context::payments::Payments;
 use crate::context::plan::Plan;
 use crate::context::random;
 use crate::context::request_log::RequestLog;
@@ -94,13 +98,14 @@ struct Tasks {
 }
 
 /// Returns the configuration of a start.
-fn live(settings: &Settings, numbers: random::Numbers) -> Live {
+fn live(settings: &Settings, payments: Payments, numbers: random::Numbers) -> Live {
     Live {
         plan: Plan::new(settings.rules.clone(), numbers),
         carriers: carriers::carriers(settings.carriers.clone()),
         limits: settings.limits,
         retention: settings.retention,
         inbound: settings.inbound,
+        payments: Arc::new(payments),
         sessions: settings.sessions,
     }
 }
@@ -117,6 +122,7 @@ impl Engine {
         }
         let node = system.random.node();
         let connectors = carriers::connectors(&settings.carriers)?;
+        let payments = Payments::new(settings.payments.clone(), &system.network)?;
         let max_guesses = settings.limits.unknown_tokens_per_minute;
         let callers = Arc::new(Callers::new(store.clone(), max_guesses).await?);
         let nodes = Nodes::join(&store, &system.clock, node).await?;
@@ -125,7 +131,7 @@ impl Engine {
             Callbacks::start(store.clone(), node, calling, system.clone(), revision).await?;
         let numbers = random::Numbers::new(system.clock.now_ms(), &system.random);
         let context = Arc::new(Context {
-            live: ArcSwap::from_pointee(live(&settings, numbers)),
+            live: ArcSwap::from_pointee(live(&settings, payments, numbers)),
             message_ids: random::MessageIds::new(&system.random),
             otp_key: store.otps().server_key(system.random.bytes()).await?,
             commit_share: Arc::default(),
@@ -213,6 +219,12 @@ impl Engine {
         SmppEntrance::new(Arc::clone(&self.stages))
     }
 
+    /// Returns the entrance of payment providers and of customers who pay.
+    pub fn payments(&self) -> PaymentDesk {
+        let context = Arc::clone(&self.stages.context);
+        PaymentDesk { context }
+    }
+
     /// Returns the hook of a carrier for receipts, if this is its secret.
     pub fn carrier_hook(&self, carrier: &str, secret: &str) -> Option<CarrierHook> {
         CarrierHook::open(&self.stages.context, carrier, secret)
@@ -289,6 +301,7 @@ impl Engine {
         let _one = self.reloading.lock().await;
         let before = context.live.load_full();
         let (carriers, new) = reload::merge_carriers(&before, settings.carriers)?;
+        let payments = Payments::new(settings.payments, &context.network)?;
         let plan = before.plan.with(settings.rules);
         let guards = self
             .stages
@@ -301,6 +314,7 @@ impl Engine {
             limits: settings.limits,
             retention: settings.retention,
             inbound: settings.inbound,
+            payments: Arc::new(payments),
             sessions: settings.sessions,
         });
         self.stages

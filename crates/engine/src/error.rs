@@ -43,6 +43,9 @@ pub enum StartError {
     /// The callback stage cannot start.
     #[error("callbacks cannot be started: {0}")]
     Callbacks(#[from] CallbackStartError),
+    /// The TLS library rejects its own defaults.
+    #[error("TLS to payment providers cannot be set up")]
+    Payments(#[source] rustls::Error),
     /// A certificate authority of a carrier is unusable.
     #[error("the carrier {carrier} cannot be reached by TLS: {reason}")]
     Tls {

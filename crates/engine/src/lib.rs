@@ -10,8 +10,8 @@
 //!
 //! Beside the stages, `changes` completes pauses and cancels, `cluster` shares work with other nodes,
 //! `background` runs periodic tasks, `queries` finds messages and recipients, `operators` implements
-//! the commands, and `sessions` the sign-in to the console. `mail` sends a
-//! mail. `context` holds the store, the clock and
+//! the commands, `payments` credits what customers paid, and `sessions` the sign-in to the console.
+//! `mail` sends a mail. `context` holds the store, the clock and
 //! the other values that the stages share. `engine` starts all modules.
 //!
 //! This crate knows neither the HTTP API nor SQL. Time, randomness and connections come from the
@@ -30,6 +30,7 @@ mod error;
 mod mail;
 mod notify;
 pub mod operators;
+mod payments;
 mod queries;
 mod sessions;
 mod settings;
@@ -51,13 +52,16 @@ pub use domain::rate::Rate;
 pub use engine::{
     Admission, BindRefusal, CarrierHook, CarrierState, Changed, Credentials, CustomerQueries,
     DeliveryReport, Engine, Export, HeldReceipts, HookRefusal, Installation, KeyedAnswer,
-    LeftOutCsv, LeftOutRow, NodeState, NotAdmitted, PageFields, Purpose, Queue, Quoted, Reloaded,
-    SendRequest, SmppBind, SmppEntrance, SmppReceiver, SubmitRefusal, UploadLook, UploadReview,
-    UploadSend, UploadSends, UploadStep,
+    LeftOutCsv, LeftOutRow, NodeState, NotAdmitted, PageFields, PaymentDesk, Purpose, Queue,
+    Quoted, Reloaded, SendRequest, SmppBind, SmppEntrance, SmppReceiver, SubmitRefusal, UploadLook,
+    UploadReview, UploadSend, UploadSends, UploadStep,
 };
-pub use engine::{changes as message_changes, inbound_routes, opt_outs, otp, sender_ids, tokens};
+pub use engine::{
+    changes as message_changes, inbound_routes, opt_outs, otp, sender_ids, tokens, top_ups,
+};
 pub use error::{Error, StartError};
 pub use mail::{Mail, MailError, MailSettings, MailTls};
+pub use payments::WebhookRefusal;
 pub use queries::{
     Event, EventKind, ListPage, Message, PauseChange, RecipientState, Timeline, Usage,
     UsageOverview, WalletEntry,
@@ -66,8 +70,9 @@ pub use sessions::{
     Client, LinkFields, OpenLink, SecondFactor, SessionError, Sessions, SignedIn, Visit, session_id,
 };
 pub use settings::{
-    BindMode, CallbackSettings, CarrierSettings, GuardSettings, HookSettings, HttpSettings,
-    InboundSettings, Limits, Protocol, Retention, SandboxLimits, Settings, SmppSettings,
+    BaseUrlFault, BindMode, CallbackSettings, CarrierSettings, GuardSettings, HookSettings,
+    HttpSettings, InboundSettings, Limits, PaymentSettings, Protocol, ProviderSettings, Retention,
+    SandboxLimits, Settings, SmppSettings,
 };
 pub use store::{
     AddedOptOuts, ContactGroup, Doubtful, RefusedRequest, SessionInfo, StoredAnswer, Upload,

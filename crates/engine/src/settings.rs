@@ -1,5 +1,9 @@
 //! The settings of an operator, in the form that the engine uses.
 
+mod payments;
+
+pub use payments::{BaseUrlFault, PaymentSettings, ProviderSettings};
+
 use domain::http_carrier::{HttpReceipts, HttpSubmit};
 use domain::user::session::SessionLimits;
 use std::fmt;
@@ -23,6 +27,8 @@ pub struct Settings {
     pub retention: Retention,
     /// The settings of inbound messages.
     pub inbound: InboundSettings,
+    /// The settings of top-ups.
+    pub payments: PaymentSettings,
     /// The content rules and velocity limits.
     pub guards: GuardSettings,
     /// The limits of sessions of the console.

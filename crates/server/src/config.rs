@@ -19,6 +19,7 @@ mod inbound;
 mod limits;
 pub(crate) mod log;
 mod mail;
+mod payments;
 mod public_url;
 pub mod restart;
 mod retention;
@@ -82,6 +83,8 @@ pub struct Config {
     pub retention: engine::Retention,
     /// The settings of inbound messages.
     pub inbound: engine::InboundSettings,
+    /// The terms of top-ups, and the payment providers.
+    pub payments: engine::PaymentSettings,
     /// The limits of messages to one number and to one block of numbers.
     pub velocity: domain::velocity::VelocityLimits,
     /// The web console.
@@ -194,6 +197,7 @@ impl Config {
             },
             retention: self.retention,
             inbound: self.inbound,
+            payments: self.payments.clone(),
             sessions: self.console.sessions,
         }
     }
@@ -249,6 +253,7 @@ impl Config {
         };
         let velocity = velocity::read(root.section("velocity"));
         let mail = mail::read(root.section("mail"), http.public_url.as_ref());
+        let payments = payments::read(root.section("payments"), &http);
         let config = Self {
             file: None,
             data_dir: root.require("data_dir").unwrap_or_default(),
@@ -259,6 +264,7 @@ impl Config {
             callbacks,
             retention,
             inbound: inbound::read(root.section("inbound")),
+            payments,
             velocity,
             console: console::read(root.section("console")),
             mail,

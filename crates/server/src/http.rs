@@ -13,6 +13,7 @@ mod docs;
 mod extract;
 mod head;
 mod ops;
+mod payments;
 mod respond;
 mod serve;
 
@@ -30,7 +31,7 @@ pub use serve::{ConnectionLimits, serve};
 
 use api::{
     account, balance, exports, inbound, messages, opt_outs, otp, quote, reports, send, senders,
-    tokens, usage, wallet,
+    tokens, top_ups, usage, wallet,
 };
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -40,6 +41,7 @@ use context::Api;
 use docs::page;
 use domain::Environment;
 use ops::probes;
+use payments::{hooks, pages};
 use respond::error::Shape;
 use respond::{fallback, observe};
 use std::sync::Arc;
@@ -100,6 +102,12 @@ pub fn router(state: State, pages: Option<Console>, shows_metrics: bool) -> Rout
         .route(
             "/hooks/carriers/{name}/{secret}",
             post(carrier_hooks::receive),
+        )
+        .route("/hooks/payments/{provider}", post(hooks::receive))
+        .route("/payments/return/{top_up_id}", get(pages::returned))
+        .route(
+            "/payments/sandbox/{top_up_id}",
+            get(pages::sandbox).post(pages::pay),
         )
         .route("/healthz", get(probes::alive))
         .route("/readyz", get(probes::ready));
@@ -164,6 +172,9 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
         .route(&at("/opt-outs"), get(opt_outs::list))
         .route(&at("/usage"), get(usage::usage))
         .route(&at("/wallet/entries"), get(wallet::entries))
+        .route(&at("/top-ups"), get(top_ups::list).post(top_ups::create))
+        .route(&at("/top-ups/{top_up_id}"), get(top_ups::read))
+        .route(&at("/top-ups/{top_up_id}/receipt"), get(top_ups::receipt))
         .route(&at("/messages"), get(messages::messages))
         .route(&at("/messages/{message_id}"), get(messages::message))
         .route(&at("/messages/{message_id}/cancel"), post(messages::cancel))

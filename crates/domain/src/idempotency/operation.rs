@@ -41,5 +41,11 @@ named_enum! {
         MakeToken = "tokens",
         /// `/tokens/{token_id}`.
         RevokeToken = "tokens/revoke",
+        /// `/top-ups`.
+        CreateTopUp = "top-ups",
+        /// `/alerts`.
+        AddAlert = "alerts",
+        /// `/alerts/{alert_id}`.
+        RemoveAlert = "alerts/remove",
     }
 }

@@ -15,6 +15,7 @@ use crate::number::read_recipients;
 use crate::number::recipient::Recipient;
 use crate::opt_out::OptOutRequest;
 use crate::otp::OtpRequest;
+use crate::payment::TopUpRequest;
 use crate::personalised::Rows;
 use crate::schedule::SendTimes;
 use crate::sender;
@@ -148,6 +149,15 @@ pub fn of_token(request: &TokenRequest) -> RequestFingerprint {
     writer.integer("expires_at", terms.expires_at_ms);
     writer.text("allow", Some(&terms.allowed.to_string()));
     writer.integer("per_minute", terms.per_minute.map(i64::from));
+    writer.finish()
+}
+
+/// Returns the fingerprint of a request for a top-up. Its VAT and bonus are those of the moment.
+pub fn of_top_up(request: &TopUpRequest) -> RequestFingerprint {
+    let mut writer = FingerprintWriter::new(Operation::CreateTopUp);
+    writer.integer("amount", Some(request.price.amount.units()));
+    writer.text("provider", request.provider.as_deref());
+    writer.text("return_url", request.return_url.as_deref());
     writer.finish()
 }
 

@@ -18,6 +18,16 @@ impl TopUpId {
         Self(uuid::Builder::from_unix_timestamp_millis(now_ms.unsigned_abs(), &random).into_uuid())
     }
 
+    /// Returns the id of a number.
+    pub const fn from_number(number: u128) -> Self {
+        Self(Uuid::from_u128(number))
+    }
+
+    /// Returns the number of the id, by which top-ups are ordered.
+    pub const fn number(self) -> u128 {
+        self.0.as_u128()
+    }
+
     /// Returns the reference by which providers name the top-up.
     pub fn reference(self) -> String {
         format!("ogene-{}", self.0.simple())

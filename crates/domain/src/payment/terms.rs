@@ -7,6 +7,9 @@ use crate::wallet::Component;
 /// The largest amount of a top-up.
 pub const MAX_TOP_UP: Money = Money::from_naira(1_000_000_000);
 
+/// Maximum number of unpaid top-ups of an account.
+pub const MAX_OPEN_TOP_UPS: usize = 100;
+
 /// A bonus on top-ups from an amount.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Bonus {

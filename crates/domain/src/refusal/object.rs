@@ -1,4 +1,5 @@
-//! The refusals of requests about objects of the account: sender IDs, routes, opt-outs and tokens.
+//! The refusals of requests about objects of the account: sender IDs, routes, opt-outs, tokens and
+//! top-ups.
 
 use thiserror::Error;
 
@@ -56,6 +57,30 @@ pub enum ObjectRefusal {
         /// The maximum number of tokens.
         limit: usize,
     },
+    /// The account has no top-up with that id.
+    #[error("There is no top-up with this top_up_id on this account: `GET /top-ups` lists them.")]
+    UnknownTopUp,
+    /// The installation has no such payment provider.
+    #[error("{instead}")]
+    UnknownProvider {
+        /// The advice to the caller.
+        instead: String,
+    },
+    /// The account has as many unpaid top-ups as it may have.
+    #[error(
+        "An account has at most {limit} unpaid top-ups. Pay one of them, or wait until one expires: `GET /top-ups` lists \
+         them."
+    )]
+    TopUpsOpen {
+        /// The maximum number.
+        limit: usize,
+    },
+    /// The payment provider does not answer as documented.
+    #[error(
+        "The payment provider does not answer. Nothing was kept or charged; send the request again in a minute, or choose \
+         another `provider`."
+    )]
+    ProviderDown,
     /// The account has the maximum number of pending sender IDs.
     #[error(
         "At most {limit} sender IDs of an account may be pending. Wait until one is approved or rejected, and ask \

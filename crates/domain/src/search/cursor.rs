@@ -69,6 +69,12 @@ pub enum List {
     OptOuts = 40,
     /// Opt-outs of an account, for operators.
     OperatorOptOuts = 41,
+    /// Top-ups of an account.
+    TopUps = 50,
+    /// Top-ups of all accounts, for operators.
+    OperatorTopUps = 51,
+    /// Alerts of an account.
+    Alerts = 52,
 }
 
 /// The start of the next page of a list, as an opaque text.

@@ -133,10 +133,11 @@ mod tests {
     use crate::accept::limits::{FULL_COMMIT_RECIPIENTS, QUEUE_TIMEOUT};
     use crate::accept::queued_send::RETRY_AFTER_S;
     use crate::admit::velocity::tests::without_database;
+    use crate::context::payments::Payments;
     use crate::context::plan::Plan;
     use crate::context::random::Numbers;
     use crate::context::random::Random;
-    use crate::settings::{InboundSettings, Limits, Retention};
+    use crate::settings::{InboundSettings, Limits, PaymentSettings, Retention};
     use domain::Fingerprint;
     use domain::MessageId;
     use domain::{
@@ -180,6 +181,10 @@ mod tests {
             limits: Limits::default(),
             retention: Retention::default(),
             inbound: InboundSettings::default(),
+            payments: Arc::new(Payments {
+                settings: PaymentSettings::default(),
+                providers: Vec::new(),
+            }),
             sessions: domain::user::session::SessionLimits::default(),
         })
     }

@@ -6,6 +6,7 @@ use crate::admit::callers::Callers;
 use crate::cluster::takeover::chunks;
 use crate::context::Context;
 use crate::dispatch::{move_unconfigured, note_due};
+use crate::payments;
 use crate::settle::commit::{commit_alone, empty_report, report_of};
 use database::Outage;
 use domain::{Bucket, Gateway};
@@ -87,6 +88,7 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
     let removing = tokio::spawn(retention::run(Arc::clone(context)));
     let indexing = tokio::spawn(recipient_index::run(Arc::clone(context)));
     let routing = tokio::spawn(inbound::run(Arc::clone(context)));
+    let paying = tokio::spawn(payments::run(Arc::clone(context)));
     let others = [
         settling,
         following,
@@ -98,6 +100,7 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
         removing,
         indexing,
         routing,
+        paying,
     ];
     sweeps(context).into_iter().chain(others).collect()
 }

@@ -2,6 +2,7 @@
 //! related values.
 
 use crate::context::carrier::Carrier;
+use crate::context::payments::Payments;
 use crate::context::plan::Plan;
 use crate::settings::{InboundSettings, Limits, Retention};
 use domain::user::session::SessionLimits;
@@ -15,6 +16,7 @@ pub(crate) struct Live {
     pub(crate) limits: Limits,
     pub(crate) retention: Retention,
     pub(crate) inbound: InboundSettings,
+    pub(crate) payments: Arc<Payments>,
     pub(crate) sessions: SessionLimits,
 }
 

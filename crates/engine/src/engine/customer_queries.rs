@@ -14,6 +14,7 @@ use crate::queries::usage::{self, Usage, UsageOverview};
 use crate::queries::wallet::{self, WalletEntry};
 use domain::inbound::{InboundMessage, InboundRoute};
 use domain::opt_out::OptOut;
+use domain::payment::TopUp;
 use domain::search::{
     FilterFields, InboundFilter, List, MessageFilter, Page, UsageBy, UsageFilter, WalletFilter,
     read_status,
@@ -140,6 +141,14 @@ impl CustomerQueries {
         let cursor_scope = scope.cursor_scope(None);
         let page = Page::read(page.limit, page.cursor, List::OwnTokens, &cursor_scope)?;
         within(owned::tokens(&scope, self.account, page)).await
+    }
+
+    /// Returns a page of the account's top-ups, newest first.
+    pub async fn top_ups(&self, page: PageFields<'_>) -> Result<ListPage<TopUp>, Error> {
+        let scope = self.scope();
+        let cursor_scope = scope.cursor_scope(None);
+        let page = Page::read(page.limit, page.cursor, List::TopUps, &cursor_scope)?;
+        within(owned::top_ups(&scope, self.account, page)).await
     }
 
     /// Returns a page of the groups of a usage report.

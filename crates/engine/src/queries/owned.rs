@@ -1,9 +1,11 @@
-//! Pages of what an account owns: its routes of inbound messages, its opt-outs and its tokens.
+//! Pages of what an account owns: its routes of inbound messages, its opt-outs, its tokens and its
+//! top-ups.
 
 use super::scope::{ListPage, Scope};
 use crate::error::Error;
 use domain::inbound::InboundRoute;
 use domain::opt_out::OptOut;
+use domain::payment::{TopUp, TopUpId};
 use domain::search::{List, Page, Position};
 use domain::{AccountId, MessageId};
 use store::TokenInfo;
@@ -55,6 +57,22 @@ pub(crate) async fn tokens(
     let items = tokens.list(Some(account), behind, page.limit + 1).await?;
     let position = |last: &TokenInfo| position(last.created_at_ms, &last.id, TOKEN);
     Ok(scope.cut(List::OwnTokens, page, items, position))
+}
+
+/// Returns a page of the top-ups of an account, newest first.
+pub(crate) async fn top_ups(
+    scope: &Scope<'_>,
+    account: AccountId,
+    page: Page,
+) -> Result<ListPage<TopUp>, Error> {
+    let behind = page.after.map(|after| TopUpId::from_number(after.id));
+    let top_ups = scope.store.top_ups();
+    let items = top_ups.list(account, scope.environment, behind, page.limit + 1);
+    let position = |last: &TopUp| Position {
+        id: last.id.number(),
+        place: 0,
+    };
+    Ok(scope.cut(List::TopUps, page, items.await?, position))
 }
 
 fn behind(account: AccountId, page: &Page, prefix: &str) -> Option<Behind> {

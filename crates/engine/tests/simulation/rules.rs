@@ -7,8 +7,8 @@ use domain::{
     Price, Rulebook, Tariff,
 };
 use engine::{
-    BindMode, CallbackSettings, CarrierSettings, GuardSettings, InboundSettings, Limits, Protocol,
-    Retention, SandboxLimits, Settings, SmppSettings,
+    BindMode, CallbackSettings, CarrierSettings, GuardSettings, InboundSettings, Limits,
+    PaymentSettings, Protocol, Retention, SandboxLimits, Settings, SmppSettings,
 };
 use std::collections::HashMap;
 use std::time::Duration;
@@ -58,6 +58,7 @@ pub(crate) fn settings(state: &mut State) -> Settings {
         guards: GuardSettings::default(),
         retention: Retention::default(),
         inbound: InboundSettings::default(),
+        payments: PaymentSettings::default(),
         sessions: domain::user::session::SessionLimits::default(),
     }
 }

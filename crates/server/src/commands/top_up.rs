@@ -161,7 +161,7 @@ fn row(top_up: &TopUp) -> Result<Row<8>, Failure> {
         let currency: String = received
             .currency
             .chars()
-            .filter(|sign| sign.is_ascii_graphic())
+            .filter(char::is_ascii_graphic)
             .collect();
         format!("{} {currency}", received.amount)
     });

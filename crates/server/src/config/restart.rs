@@ -33,6 +33,7 @@ pub fn keep(config: &mut Config, running: &Config) -> Vec<&'static str> {
         callbacks,
         retention,
         inbound: _,
+        payments: _,
         velocity: _,
         console: Console {
             enabled,

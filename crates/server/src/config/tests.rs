@@ -95,7 +95,7 @@ fn without_gateways_the_sandbox_has_all_and_a_note_names_it() {
 /// Returns the lines of the default file with all its examples. Lines that name missing files, or
 /// enable features that are off by default, are left out.
 fn stated_lines() -> Vec<String> {
-    const NOT_STATED: [&str; 8] = [
+    const NOT_STATED: [&str; 12] = [
         "database_url",
         "tls = {",
         "tls_ca",
@@ -104,6 +104,10 @@ fn stated_lines() -> Vec<String> {
         "quiet_hours",
         "messages = ",
         "bodies = ",
+        "bonus = ",
+        "secret_key_file",
+        "secret_hash_file",
+        "api_key_file",
     ];
     let is_stated = |line: &&str| !NOT_STATED.iter().any(|key| line.starts_with(key));
     let examples = super::variables::uncommented();
@@ -124,6 +128,12 @@ fn the_examples_of_the_default_file_state_the_defaults() {
         "username",
         "password",
         "carriers = ",
+        "public_url",
+        "default = ",
+        "secret_key",
+        "secret_hash",
+        "api_key",
+        "contract_code",
     ];
     let left_out: Vec<_> = given
         .iter()
@@ -135,6 +145,10 @@ fn the_examples_of_the_default_file_state_the_defaults() {
     assert!(stated.carriers == silent.carriers);
     assert!(stated.carrier_rules == silent.carrier_rules);
     assert_eq!(stated.callbacks, silent.callbacks);
+    assert_eq!(
+        format!("{:?}", stated.payments),
+        format!("{:?}", silent.payments)
+    );
     for (stated, silent) in stated.gateways.iter().zip(&silent.gateways) {
         let mut stated = stated.clone();
         stated
@@ -977,4 +991,113 @@ fn a_fault_of_a_carriers_url_or_preset_says_what_to_do() {
     );
     let config = read(&complete).expect("no fault");
     assert_eq!(config.carriers[0].address(), "https://a.ng/");
+}
+
+const PAYMENTS: &str = r#"
+[http]
+public_url = "https://sms.example.ng"
+[payments]
+default = "monnify"
+bonus = [{ from = "100000.00", percent = "5" }, { from = 10000, percent = 2.5 }]
+[payments.paystack]
+secret_key = "hush-paystack"
+[payments.flutterwave]
+secret_key = "hush-flutterwave"
+secret_hash = "hush-hash"
+version = 4
+[payments.monnify]
+api_key = "hush-api"
+secret_key = "hush-monnify"
+contract_code = "4934121686"
+"#;
+
+#[test]
+fn payment_providers_are_read_and_their_keys_show_nowhere() {
+    let config = read(PAYMENTS).expect("no fault");
+    let payments = &config.payments;
+    let names: Vec<_> = payments.providers.iter().map(|one| one.name).collect();
+    assert_eq!(names, ["monnify", "paystack", "flutterwave"]);
+    let urls: Vec<_> = payments
+        .providers
+        .iter()
+        .map(|one| one.base_url.as_str())
+        .collect();
+    let expected = ["monnify.com", "paystack.co", "flutterwave.com"];
+    assert_eq!(urls, expected.map(|host| format!("https://api.{host}/")));
+    assert_eq!(payments.origin, "https://sms.example.ng");
+    let price = payments
+        .terms
+        .price(Money::from_naira(10_000))
+        .expect("a price");
+    assert_eq!(price.bonus, Money::from_naira(250));
+    assert!(!format!("{config:?}").contains("hush"));
+    let variables = variables([("OGENE_PAYMENTS_PAYSTACK_SECRET_KEY", "hush-variable")]);
+    let config = Config::read(
+        "[http]\npublic_url = \"https://a.ng\"",
+        "ogene.toml",
+        variables,
+    );
+    assert_eq!(config.expect("no fault").payments.providers.len(), 1);
+}
+
+#[test]
+fn a_fault_of_payments_says_what_to_do() {
+    for (from, to, fault) in [
+        (
+            "public_url",
+            "#",
+            "payments.paystack: needs `http.public_url`",
+        ),
+        (
+            "default = \"monnify\"",
+            "",
+            "payments.default: is missing: there are several",
+        ),
+        (
+            "contract_code",
+            "#",
+            "payments.monnify.contract_code: is missing",
+        ),
+        (
+            "\"hush-paystack\"",
+            "\"\"",
+            "payments.paystack.secret_key: must not be empty",
+        ),
+        (
+            "secret_hash",
+            "#",
+            "payments.flutterwave.secret_hash: is missing",
+        ),
+        ("version = 4", "version = 5", "must be from 3 to 4"),
+        ("\"5\" }", "\"105\" }", "not a percentage"),
+        ("from = 10000,", "from = 100000,", "the same `from`"),
+        (
+            "[payments.paystack]",
+            "[payments.stripe]\n[payments.paystack]",
+            "unknown key",
+        ),
+        (
+            "[payments.paystack]",
+            "[payments.paystack]\nbase_url = \"http://api.paystack.co\"",
+            "payments.paystack.base_url: would send the keys in plain text",
+        ),
+        (
+            "[payments.paystack]",
+            "[payments.paystack]\nbase_url = \"api.paystack.co\"",
+            "payments.paystack.base_url: is not a URL",
+        ),
+        (
+            "[payments]",
+            "[payments]\nminimum = \"0\"",
+            "payments.minimum: must be above 0",
+        ),
+    ] {
+        let found = faults(&PAYMENTS.replacen(from, to, 1));
+        assert!(found.contains(fault), "{from} {to}: {found}");
+    }
+    let found = faults("[payments]\ndefault = \"paystack\"");
+    assert!(
+        found.contains("`payments.paystack` is not configured"),
+        "{found}"
+    );
 }

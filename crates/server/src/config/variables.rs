@@ -104,8 +104,8 @@ impl Keys {
         let (carrier, gateway) = (inner("carriers"), inner("gateways"));
         let plain = root.iter().flat_map(|(key, node)| match &node.value {
             Value::Table(table) => table
-                .keys()
-                .map(|inner| vec![key.clone(), inner.clone()])
+                .iter()
+                .flat_map(|(inner, node)| within(&[key, inner], node))
                 .collect(),
             _ => vec![vec![key.clone()]],
         });
@@ -147,6 +147,16 @@ impl Keys {
             Some(vec!["carriers".to_owned(), name.to_owned(), key.clone()])
         })
     }
+}
+
+/// Returns the path of a key, and the paths of the keys below it.
+fn within(path: &[&String], node: &Node) -> Vec<Vec<String>> {
+    let path: Vec<String> = path.iter().map(|key| (*key).clone()).collect();
+    let below = keys_of(node)
+        .into_iter()
+        .map(|key| [&path[..], &[key]].concat());
+    let below: Vec<Vec<String>> = below.collect();
+    [vec![path], below].concat()
 }
 
 fn named<'a>(

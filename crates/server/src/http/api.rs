@@ -13,5 +13,6 @@ pub(super) mod reports;
 pub(super) mod send;
 pub(super) mod senders;
 pub(super) mod tokens;
+pub(super) mod top_ups;
 pub(super) mod usage;
 pub(super) mod wallet;

@@ -4,6 +4,7 @@
 pub(crate) mod esme;
 pub(crate) mod http;
 pub(crate) mod http2;
+pub(crate) mod provider;
 pub(crate) mod receiver;
 pub(crate) mod wire;
 
@@ -207,6 +208,21 @@ pub(crate) struct Ogene {
     _directory: TempDir,
 }
 
+/// One more node of an installation.
+pub(crate) struct Neighbour {
+    pub(crate) address: SocketAddr,
+    running: Running,
+}
+
+impl Neighbour {
+    /// Ends the node as SIGTERM does.
+    pub(crate) async fn stop(self) {
+        let _ = self.running.stop.send(End::Asked);
+        let ended = self.running.ended.await.expect("no panic");
+        ended.expect("not killed").expect("an orderly end");
+    }
+}
+
 /// The service runs on threads of its own, as in a process.
 struct Running {
     stop: oneshot::Sender<End>,
@@ -314,6 +330,29 @@ impl Ogene {
             })
             .await;
         }
+    }
+
+    /// Starts one more node on the same PostgreSQL. SQLite has one node.
+    pub(crate) async fn join(&self) -> Option<Neighbour> {
+        self.schema.as_ref()?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .await
+            .expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let (stop, stopped) = oneshot::channel();
+        let (done, ended) = oneshot::channel();
+        let (config, clock) = (self.config.clone(), self.clock.clone());
+        let source = app::Source::fixed(config.clone());
+        std::thread::spawn(move || {
+            let _ = done.send(run(config, source, clock, listener, stopped));
+        });
+        until("the other node is ready", async || {
+            let ready = http::try_ask(address, &Request::get("/readyz")).await;
+            ready.ok().filter(|answer| answer.status == 200)
+        })
+        .await;
+        let running = Running { stop, ended };
+        Some(Neighbour { address, running })
     }
 
     /// Ends the service as SIGTERM does.

@@ -60,6 +60,8 @@ mod outcomes;
 #[cfg(test)]
 mod pausing;
 #[cfg(test)]
+mod payments;
+#[cfg(test)]
 mod personalised;
 #[cfg(test)]
 mod quotes;
@@ -93,5 +95,7 @@ mod tls;
 mod token_requests;
 #[cfg(test)]
 mod tokens;
+#[cfg(test)]
+mod top_ups;
 #[cfg(test)]
 mod window;

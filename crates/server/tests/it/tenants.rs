@@ -29,6 +29,8 @@ enum Policy {
     OptOut,
     /// The path revokes the token that it names.
     Token,
+    /// The path reads the top-up that it names.
+    TopUp,
 }
 
 /// Every path of the service. A new path needs a policy here.
@@ -45,6 +47,9 @@ const POLICIES: &[(&str, Policy)] = &[
     ("/readyz", Policy::Public),
     ("/metrics", Policy::Public),
     ("/hooks/carriers/{name}/{secret}", Policy::Public),
+    ("/hooks/payments/{provider}", Policy::Public),
+    ("/payments/return/{top_up_id}", Policy::Public),
+    ("/payments/sandbox/{top_up_id}", Policy::Public),
     ("/api/v1/sms/create", Policy::Send),
     ("/api/v2/sms", Policy::Send),
     ("/api/v2/sms/create", Policy::Send),
@@ -79,6 +84,9 @@ const POLICIES: &[(&str, Policy)] = &[
     ("/api/v2/exports/wallet.csv", Policy::Own),
     ("/api/v2/usage", Policy::Own),
     ("/api/v2/wallet/entries", Policy::Own),
+    ("/api/v2/top-ups", Policy::Own),
+    ("/api/v2/top-ups/{top_up_id}", Policy::TopUp),
+    ("/api/v2/top-ups/{top_up_id}/receipt", Policy::TopUp),
     ("/api/v2/balance", Policy::Own),
     ("/api/v2/balance/get", Policy::Own),
     ("/api/v2/delivery-reports", Policy::Message),
@@ -132,6 +140,9 @@ const POLICIES: &[(&str, Policy)] = &[
     ("/api/sandbox/v2/exports/wallet.csv", Policy::Own),
     ("/api/sandbox/v2/usage", Policy::Own),
     ("/api/sandbox/v2/wallet/entries", Policy::Own),
+    ("/api/sandbox/v2/top-ups", Policy::Own),
+    ("/api/sandbox/v2/top-ups/{top_up_id}", Policy::TopUp),
+    ("/api/sandbox/v2/top-ups/{top_up_id}/receipt", Policy::TopUp),
     ("/api/sandbox/v2/balance", Policy::Own),
     ("/api/sandbox/v2/balance/get", Policy::Own),
     ("/api/sandbox/v2/delivery-reports", Policy::Message),
@@ -570,6 +581,32 @@ async fn another_accounts_opt_out_is_answered_as_an_unknown_one() {
             assert_eq!(unknown.0, 404, "{path}");
             assert_eq!(remove(&me.customer.token, GLO).await, unknown, "{path}");
             assert_eq!(remove(&other.customer.token, GLO).await.0, 200, "{path}");
+        }
+    }
+    two.ogene.end().await;
+}
+
+#[tokio::test]
+async fn another_accounts_top_up_is_answered_as_an_unknown_one() {
+    let two = Two::start().await;
+    for (me, other) in two.pairs() {
+        let create = Request::post("/api/sandbox/v2/top-ups").bearer(&other.customer.token);
+        let created = two.ogene.ask(&create.json(&json!({"amount": 500}))).await;
+        let data = created.json()["data"].take();
+        let id = data["top_up_id"].as_str().expect("an id").to_owned();
+        let pay = Request::post(&format!("/payments/sandbox/{id}"));
+        assert_eq!(two.ogene.ask(&pay).await.status, 200);
+        for path in of_policy(Policy::TopUp) {
+            let read = async |token: &str, id: &str| {
+                let path = path.replace("{top_up_id}", id);
+                told(&two.ogene.ask(&Request::get(&path).bearer(token)).await)
+            };
+            let unknown = read(&me.customer.token, UNKNOWN).await;
+            assert_eq!(unknown.0, 404, "{path}");
+            assert_eq!(read(&me.customer.token, &id).await, unknown, "{path}");
+            // The live interface does not show top-ups of the sandbox either.
+            let own = if path.contains("sandbox") { 200 } else { 404 };
+            assert_eq!(read(&other.customer.token, &id).await.0, own, "{path}");
         }
     }
     two.ogene.end().await;

@@ -7,11 +7,12 @@ use std::fs;
 use std::path::Path;
 
 /// The parts of the engine. A file imports its own part and earlier ones.
-const ENGINE_PARTS: [&str; 18] = [
+const ENGINE_PARTS: [&str; 19] = [
     "error",
     "mail",
     "settings",
     "context",
+    "payments",
     "changes",
     "queries",
     "uploads",

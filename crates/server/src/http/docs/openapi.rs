@@ -14,6 +14,7 @@ mod queries;
 mod request;
 mod sender_ids;
 mod tokens;
+mod top_ups;
 
 use super::installation::Installation;
 use crate::http::respond::error::{OURS, examples, kind};
@@ -93,6 +94,8 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
         .schemas_from_iter([opt_outs::request_schema(installation)])
         .schemas_from_iter(tokens::schemas())
         .schemas_from_iter([tokens::request_schema(installation)])
+        .schemas_from_iter(top_ups::schemas())
+        .schemas_from_iter([top_ups::request_schema(installation)])
         .schemas_from_iter(sender_ids::schemas())
         .schemas_from_iter([sender_ids::request_schema(installation)])
         .security_scheme(
@@ -259,6 +262,9 @@ mod tests {
         /api/v2/sms/quote post
         /api/v2/tokens get post
         /api/v2/tokens/{token_id} delete
+        /api/v2/top-ups get post
+        /api/v2/top-ups/{top_up_id} get
+        /api/v2/top-ups/{top_up_id}/receipt get
         /api/v2/usage get
         /api/v2/wallet/entries get
         "#);

@@ -313,6 +313,10 @@ mod tests {
         API-2007 404 Unknown number
         API-2007 404 Unknown token
         API-3004 429 Too many tokens
+        API-2007 404 Unknown top-up
+        API-2000 400 Unknown payment provider
+        API-3004 429 Too many unpaid top-ups
+        API-3006 502 Payment provider does not answer
         API-2019 409 Keyword taken
         API-2019 409 Route of the operator
         API-3004 429 Too many routes

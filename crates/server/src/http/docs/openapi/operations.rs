@@ -4,7 +4,7 @@
 use super::draft::{COMMON, CallbackDraft, Draft, LIVE, SANDBOX, at_most, of_reads};
 use super::{
     answers, changes, inbound, opt_outs, otp, parameters, personalised, queries, request,
-    sender_ids, tokens,
+    sender_ids, tokens, top_ups,
 };
 use crate::http::docs::installation::Installation;
 use crate::http::respond::error::Shape;
@@ -146,6 +146,7 @@ fn interface(
     inbound::add(paths, prefix, environment, installation);
     opt_outs::add(paths, prefix, environment, installation);
     sender_ids::add(paths, prefix, environment, installation);
+    top_ups::add(paths, prefix, environment, installation);
     if environment == Environment::Live {
         tokens::add(paths, prefix, installation);
     }

@@ -1,5 +1,5 @@
 //! The calls that add an object of the account and that remove one: sender IDs, tokens, routes of
-//! inbound messages, and opt-outs.
+//! inbound messages, opt-outs, and top-ups.
 
 use super::{Call, Entry};
 use crate::http::context::Api;
@@ -14,6 +14,7 @@ use domain::Refusal;
 use domain::idempotency::IdempotencyKey;
 use domain::inbound::RouteFields;
 use domain::opt_out::{OptOutFields, OptOutRequest};
+use domain::payment::TopUpFields;
 use domain::sender_request::SenderFields;
 use domain::token::TokenFields;
 use engine::Purpose;
@@ -52,6 +53,16 @@ impl ObjectFields for TokenFields {
             expires_at: body.text("expires_at")?,
             allow: body.list("allow")?,
             per_minute: body.scalar("per_minute")?,
+        })
+    }
+}
+
+impl ObjectFields for TopUpFields {
+    fn of(body: &mut ObjectBody) -> Result<Self, Refusal> {
+        Ok(Self {
+            amount: body.scalar("amount")?,
+            provider: body.text("provider")?,
+            return_url: body.text("return_url")?,
         })
     }
 }

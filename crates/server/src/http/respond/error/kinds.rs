@@ -77,6 +77,16 @@ table! {
         as Refusal::Object(ObjectRefusal::UnknownToken);
     Refusal::Object(ObjectRefusal::TokensUsed { .. }) => "API-3004" TOO_MANY_REQUESTS "Too many tokens",
         as Refusal::Object(ObjectRefusal::TokensUsed { limit: domain::token::MAX_TOKENS });
+    Refusal::Object(ObjectRefusal::UnknownTopUp) => "API-2007" NOT_FOUND "Unknown top-up",
+        as Refusal::Object(ObjectRefusal::UnknownTopUp);
+    Refusal::Object(ObjectRefusal::UnknownProvider { .. }) => "API-2000" BAD_REQUEST "Unknown payment provider",
+        as Refusal::Object(ObjectRefusal::UnknownProvider {
+            instead: "`provider` must be one of: paystack, flutterwave.".to_owned(),
+        });
+    Refusal::Object(ObjectRefusal::TopUpsOpen { .. }) => "API-3004" TOO_MANY_REQUESTS "Too many unpaid top-ups",
+        as Refusal::Object(ObjectRefusal::TopUpsOpen { limit: domain::payment::MAX_OPEN_TOP_UPS });
+    Refusal::Object(ObjectRefusal::ProviderDown) => "API-3006" BAD_GATEWAY "Payment provider does not answer",
+        as Refusal::Object(ObjectRefusal::ProviderDown);
     Refusal::Object(ObjectRefusal::KeywordTaken) => "API-2019" CONFLICT "Keyword taken",
         as Refusal::Object(ObjectRefusal::KeywordTaken);
     Refusal::Object(ObjectRefusal::RouteGiven) => "API-2019" CONFLICT "Route of the operator",

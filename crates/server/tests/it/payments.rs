@@ -1,0 +1,274 @@
+//! Webhooks, return pages and the search for payments: one credit, whatever arrives how often and
+//! in which order (docs/spec/payments.md, section 2).
+
+use crate::kit::http::{Request, try_ask};
+use crate::kit::provider::{Kind, Mood, Provider};
+use crate::kit::{Ogene, Setup, until};
+use crate::top_ups::{TOP_UPS, created, post, read};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+/// The total of a top-up of 1,000 naira, in kobo.
+const TOTAL: i64 = 107_500;
+
+fn text<'a>(top_up: &'a Value, name: &str) -> &'a str {
+    top_up[name].as_str().expect("a text")
+}
+
+async fn state(ogene: &Ogene, top_up: &Value) -> String {
+    let path = format!("{TOP_UPS}/{}", text(top_up, "top_up_id"));
+    text(&read(ogene, &path).await, "state").to_owned()
+}
+
+async fn status(ogene: &Ogene, request: &Request) -> u16 {
+    ogene.ask(request).await.status
+}
+
+/// Returns the credits of top-ups in the wallet, in naira.
+async fn credited(ogene: &Ogene) -> f64 {
+    ogene.read("/balance").await["balance"]["universal_wallet"]
+        .as_f64()
+        .expect("a number")
+}
+
+/// Starts an installation with one provider, which searches for payments once an hour.
+async fn start(kind: Kind) -> (Provider, Ogene) {
+    let provider = Provider::start(kind).await;
+    let setup = provider.of(Setup::new()).set("payments.sweep", r#""1h""#);
+    (provider, setup.start().await)
+}
+
+#[tokio::test]
+async fn a_signed_webhook_credits_once_and_the_receipt_is_printed() {
+    for kind in Kind::ALL {
+        let (provider, ogene) = start(kind).await;
+        let top_up = created(&ogene, TOP_UPS).await;
+        let reference = text(&top_up, "reference");
+        let hook = provider.hook(reference);
+        provider.set(reference, TOTAL, |_| {});
+        assert_eq!(status(&ogene, &hook).await, 200, "{kind:?}");
+        assert_eq!(state(&ogene, &top_up).await, "pending", "{kind:?}");
+        provider.pay(reference, TOTAL);
+        for _ in 0..3 {
+            assert_eq!(status(&ogene, &hook).await, 200, "{kind:?}");
+        }
+        assert_eq!(state(&ogene, &top_up).await, "paid", "{kind:?}");
+        assert!((credited(&ogene).await - 1_000.0).abs() < 1e-9);
+        let path = format!("{TOP_UPS}/{}/receipt", text(&top_up, "top_up_id"));
+        let receipt = ogene
+            .ask(&Request::get(&path).bearer(&ogene.shop.token))
+            .await;
+        assert!(receipt.text().contains("Receipt 1"), "{}", receipt.text());
+        ogene.end().await;
+    }
+}
+
+#[tokio::test]
+async fn an_unsigned_webhook_is_refused_and_asks_nobody() {
+    for kind in Kind::ALL {
+        let (provider, ogene) = start(kind).await;
+        let top_up = created(&ogene, TOP_UPS).await;
+        let reference = text(&top_up, "reference");
+        provider.pay(reference, TOTAL);
+        let body = provider.hook_body(reference);
+        let unsigned = provider.unsigned(&body);
+        let signed_for_another = ["x-paystack-signature", "verif-hash", "monnify-signature"]
+            .into_iter()
+            .fold(unsigned.clone(), |request, name| {
+                request.header(name, "00ff")
+            });
+        for request in [unsigned, signed_for_another] {
+            assert_eq!(status(&ogene, &request).await, 401, "{kind:?}");
+        }
+        let large = provider.unsigned(&" ".repeat((64 << 10) + 1));
+        assert_eq!(status(&ogene, &large).await, 413, "{kind:?}");
+        let nobody = Request::post("/hooks/payments/stripe").body("application/json", body);
+        assert_eq!(status(&ogene, &nobody).await, 404, "{kind:?}");
+        assert_eq!(provider.asked(), 0, "{kind:?}");
+        assert_eq!(state(&ogene, &top_up).await, "pending", "{kind:?}");
+        ogene.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_webhook_is_answered_503_while_the_provider_cannot_be_asked() {
+    let (provider, ogene) = start(Kind::Monnify).await;
+    let top_up = created(&ogene, TOP_UPS).await;
+    let reference = text(&top_up, "reference");
+    let hook = provider.hook(reference);
+    // The provider has not written the payment yet.
+    assert_eq!(status(&ogene, &hook).await, 503);
+    provider.pay(reference, TOTAL);
+    provider.be(Mood::Down);
+    assert_eq!(status(&ogene, &hook).await, 503);
+    assert_eq!(state(&ogene, &top_up).await, "pending");
+    provider.be(Mood::Well);
+    assert_eq!(status(&ogene, &hook).await, 200);
+    assert_eq!(state(&ogene, &top_up).await, "paid");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_payment_that_does_not_fit_is_kept_and_credits_nothing() {
+    let (provider, ogene) = start(Kind::Paystack).await;
+    let mut references = Vec::new();
+    for lie in 0..3 {
+        let top_up = created(&ogene, TOP_UPS).await;
+        let reference = text(&top_up, "reference").to_owned();
+        provider.set(&reference, TOTAL, |paid| {
+            paid.is_done = true;
+            match lie {
+                0 => paid.kobo -= 1,
+                1 => paid.currency = "USD".to_owned(),
+                _ => paid.reference = "ogene-0".to_owned(),
+            }
+        });
+        assert_eq!(status(&ogene, &provider.hook(&reference)).await, 200);
+        assert_eq!(state(&ogene, &top_up).await, "mismatch", "{lie}");
+        // Even the right payment does not change it then.
+        provider.pay(&reference, TOTAL);
+        assert_eq!(status(&ogene, &provider.hook(&reference)).await, 200);
+        assert_eq!(state(&ogene, &top_up).await, "mismatch", "{lie}");
+        references.push(reference);
+    }
+    provider.pay("T-foreign-1", 90_000);
+    let foreign = provider.hook("T-foreign-1");
+    for _ in 0..2 {
+        assert_eq!(status(&ogene, &foreign).await, 200);
+    }
+    // A payment that nobody made is nothing.
+    assert_eq!(status(&ogene, &provider.hook("T-foreign-2")).await, 200);
+    let kept = ogene.sql("select reference, mismatch from top_ups order by mismatch");
+    let expected = format!(
+        "{}|amount\n{}|currency\n{}|reference\nT-foreign-1|unknown_reference",
+        references[0], references[1], references[2]
+    );
+    assert_eq!(kept, expected);
+    assert!(credited(&ogene).await.abs() < 1e-9);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn the_return_page_finds_the_payment_and_leads_back() {
+    let (provider, ogene) = start(Kind::FlutterwaveV3).await;
+    let fields = json!({"amount": 1000, "return_url": "https://shop.example.ng/a?b=1#c"});
+    let top_up = post(&ogene, TOP_UPS, fields).await.json()["data"].take();
+    let plain = created(&ogene, TOP_UPS).await;
+    let page =
+        |top_up: &Value| Request::get(&format!("/payments/return/{}", text(top_up, "top_up_id")));
+    provider.be(Mood::Down);
+    let waiting = ogene.ask(&page(&plain)).await;
+    assert!(
+        waiting.text().contains("not confirmed yet"),
+        "{}",
+        waiting.text()
+    );
+    provider.be(Mood::Well);
+    for top_up in [&top_up, &plain] {
+        provider.pay(text(top_up, "reference"), TOTAL);
+    }
+    let led = ogene.ask(&page(&top_up)).await;
+    let expected = format!(
+        "https://shop.example.ng/a?b=1&top_up_id={}&state=paid",
+        text(&top_up, "top_up_id")
+    );
+    assert_eq!(
+        (led.status, led.header("location")),
+        (303, Some(&*expected))
+    );
+    let shown = ogene.ask(&page(&plain)).await;
+    assert!(
+        shown.text().contains("Payment received"),
+        "{}",
+        shown.text()
+    );
+    assert!((credited(&ogene).await - 2_000.0).abs() < 1e-9);
+    let unknown = Request::get("/payments/return/01a1ee56-5e00-7707-8707-070707070707");
+    assert_eq!(status(&ogene, &unknown).await, 404);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn the_search_finds_payments_and_ends_the_time_to_pay() {
+    let provider = Provider::start(Kind::Paystack).await;
+    let setup = provider.of(Setup::new());
+    let setup = setup
+        .set("payments.sweep", r#""1s""#)
+        .set("payments.expires", r#""3s""#)
+        .set("limits.reads_per_minute", "100000");
+    let ogene = setup.start().await;
+    let (paid, late) = (
+        created(&ogene, TOP_UPS).await,
+        created(&ogene, TOP_UPS).await,
+    );
+    provider.set(text(&late, "reference"), TOTAL, |_| {});
+    provider.pay(text(&paid, "reference"), TOTAL);
+    for (top_up, end) in [(&paid, "paid"), (&late, "expired")] {
+        until(end, async || {
+            (state(&ogene, top_up).await == end).then_some(())
+        })
+        .await;
+    }
+    // Money that arrives after that is credited all the same.
+    provider.pay(text(&late, "reference"), TOTAL);
+    assert_eq!(
+        status(&ogene, &provider.hook(text(&late, "reference"))).await,
+        200
+    );
+    assert_eq!(state(&ogene, &late).await, "paid");
+    // A silent provider leaves a top-up pending until its time is over.
+    let silent = created(&ogene, TOP_UPS).await;
+    provider.be(Mood::Down);
+    let asked = provider.asked();
+    until("its time is over", async || {
+        (state(&ogene, &silent).await == "expired").then_some(())
+    })
+    .await;
+    assert_eq!(provider.asked(), asked);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn shuffled_webhooks_on_two_nodes_credit_each_payment_once() {
+    const PAYMENTS: usize = 20;
+    const COPIES: usize = 10;
+    let provider = Provider::start(Kind::Paystack).await;
+    let setup = provider.of(Setup::new()).set("payments.sweep", r#""1s""#);
+    let ogene = setup.set("limits.reads_per_minute", "100000").start().await;
+    let other = ogene.join().await;
+    let addresses = [
+        ogene.address,
+        other.as_ref().map_or(ogene.address, |node| node.address),
+    ];
+    let mut hooks = Vec::new();
+    for _ in 0..PAYMENTS {
+        let top_up = created(&ogene, TOP_UPS).await;
+        let reference = text(&top_up, "reference").to_owned();
+        let back = format!("/payments/return/{}", text(&top_up, "top_up_id"));
+        let hook = provider.hook(&reference);
+        provider.pay(&reference, TOTAL);
+        let copies = std::iter::repeat_n(hook, COPIES);
+        hooks.extend(copies.chain([Request::get(&back)]));
+    }
+    // A step that has no divisor in common with the count visits each once.
+    let mut asking = JoinSet::new();
+    for place in 0..hooks.len() {
+        let request = hooks[place * 89 % hooks.len()].clone();
+        let address = addresses[place % 2];
+        asking.spawn(async move {
+            // A provider repeats a webhook that was not taken.
+            while try_ask(address, &request).await.expect("an answer").status != 200 {
+                tokio::task::yield_now().await;
+            }
+        });
+    }
+    asking.join_all().await;
+    let numbers = ogene.sql("select receipt_number from top_ups order by receipt_number");
+    let expected: Vec<String> = (1..=PAYMENTS).map(|number| number.to_string()).collect();
+    assert_eq!(numbers.lines().collect::<Vec<_>>(), expected);
+    assert!((credited(&ogene).await - 20_000.0).abs() < 1e-9);
+    if let Some(other) = other {
+        other.stop().await;
+    }
+    ogene.end().await;
+}
