@@ -87,6 +87,8 @@ pub(crate) struct Context {
     pub(crate) requests: RequestLog,
     /// Notifies the router that pages of inbound messages were kept.
     pub(crate) inbound: tokio::sync::Notify,
+    /// Notifies the sender of answers that one waits.
+    pub(crate) answers: tokio::sync::Notify,
 }
 
 /// Retries a read until it succeeds.

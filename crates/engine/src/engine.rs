@@ -1,10 +1,12 @@
 //! The engine: start, admit, operate, shutdown.
 
 mod admission;
+mod answers;
 mod carrier_receipts;
 mod carriers;
 pub mod changes;
 mod customer_queries;
+pub mod inbound_answers;
 pub mod inbound_routes;
 mod installation;
 mod keyed_change;
@@ -104,10 +106,22 @@ fn live(settings: &Settings, payments: Payments, numbers: random::Numbers) -> Li
         carriers: carriers::carriers(settings.carriers.clone()),
         limits: settings.limits,
         retention: settings.retention,
-        inbound: settings.inbound,
+        inbound: settings.inbound.clone(),
         payments: Arc::new(payments),
         sessions: settings.sessions,
     }
+}
+
+/// Starts the tasks that read the changes of accounts, users and rates, and the one that sends
+/// answers.
+fn follow(stages: &Arc<Stages>) -> [JoinHandle<()>; 4] {
+    let clock = stages.context.clock.clone();
+    [
+        tokio::spawn(Arc::clone(&stages.callers).follow()),
+        tokio::spawn(Arc::clone(&stages.bound).follow()),
+        tokio::spawn(Arc::clone(&stages.rates).follow(clock)),
+        tokio::spawn(answers::run(Arc::clone(stages))),
+    ]
 }
 
 impl Engine {
@@ -140,6 +154,7 @@ impl Engine {
             callbacks: Arc::new(callbacks.clone()),
             nodes,
             inbound: tokio::sync::Notify::new(),
+            answers: tokio::sync::Notify::new(),
             holds: HeldAccounts::default(),
             controls: Controls::default(),
             stops: StoppedMessages::default(),
@@ -163,24 +178,21 @@ impl Engine {
         tasks.carriers = carriers::run(&context, &reports, connectors);
         tasks.others.extend(sweeps::start(&context, &callers));
         tasks.others.extend(cluster::run::start(&context, &rates));
-        tasks.others.extend([
-            accepting,
-            tokio::spawn(Arc::clone(&callers).follow()),
-            tokio::spawn(Arc::clone(&bound).follow()),
-            tokio::spawn(Arc::clone(&rates).follow(context.clock.clone())),
-        ]);
+        tasks.others.push(accepting);
+        let stages = Arc::new(Stages {
+            context,
+            callers,
+            bound,
+            rates,
+            guards,
+            keys: KeysInUse::default(),
+            queue,
+            hashing: Arc::new(Hashing::new()),
+            is_open: AtomicBool::new(true),
+        });
+        tasks.others.extend(follow(&stages));
         Ok(Self {
-            stages: Arc::new(Stages {
-                context,
-                callers,
-                bound,
-                rates,
-                guards,
-                keys: KeysInUse::default(),
-                queue,
-                hashing: Arc::new(Hashing::new()),
-                is_open: AtomicBool::new(true),
-            }),
+            stages,
             callbacks,
             reports,
             tasks: Arc::new(Mutex::new(tasks)),
@@ -313,7 +325,7 @@ impl Engine {
             carriers,
             limits: settings.limits,
             retention: settings.retention,
-            inbound: settings.inbound,
+            inbound: settings.inbound.clone(),
             payments: Arc::new(payments),
             sessions: settings.sessions,
         });

@@ -57,7 +57,8 @@ pub use engine::{
     UploadReview, UploadSend, UploadSends, UploadStep,
 };
 pub use engine::{
-    changes as message_changes, inbound_routes, opt_outs, otp, sender_ids, tokens, top_ups,
+    changes as message_changes, inbound_answers, inbound_routes, opt_outs, otp, sender_ids, tokens,
+    top_ups,
 };
 pub use error::{Error, StartError};
 pub use mail::{Mail, MailError, MailSettings, MailTls};

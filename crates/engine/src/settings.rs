@@ -73,16 +73,19 @@ impl Default for Retention {
 }
 
 /// The settings of inbound messages.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct InboundSettings {
     /// The time for which the pages of a message wait for the others, milliseconds.
     pub join_timeout_ms: i64,
+    /// Words of the operator that opt a subscriber out.
+    pub stop_words: Vec<String>,
 }
 
 impl Default for InboundSettings {
     fn default() -> Self {
         Self {
             join_timeout_ms: 300_000,
+            stop_words: Vec::new(),
         }
     }
 }

@@ -93,6 +93,8 @@ pub(super) const TABLES: [Table; 39] = [
     inbound::ROUTES,
     inbound::MESSAGES,
     inbound::PAGES,
+    inbound::ANSWER_TEXTS,
+    inbound::WAITING_ANSWERS,
     opt_outs::OPT_OUTS,
     opt_outs::ACCOUNTS,
     payments::TOP_UPS,

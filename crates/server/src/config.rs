@@ -196,7 +196,7 @@ impl Config {
                 velocity: self.velocity,
             },
             retention: self.retention,
-            inbound: self.inbound,
+            inbound: self.inbound.clone(),
             payments: self.payments.clone(),
             sessions: self.console.sessions,
         }

@@ -30,13 +30,13 @@ pub(crate) use respond::error::kind as refusal_kind;
 pub use serve::{ConnectionLimits, serve};
 
 use api::{
-    account, balance, exports, inbound, messages, opt_outs, otp, quote, reports, send, senders,
-    tokens, top_ups, usage, wallet,
+    account, balance, exports, inbound, inbound_answers, messages, opt_outs, otp, quote, reports,
+    send, senders, tokens, top_ups, usage, wallet,
 };
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::response::Redirect;
-use axum::routing::{MethodRouter, delete, get, post};
+use axum::routing::{MethodRouter, delete, get, patch, post};
 use context::Api;
 use docs::page;
 use domain::Environment;
@@ -70,6 +70,10 @@ pub fn router(state: State, pages: Option<Console>, shows_metrics: bool) -> Rout
         .route(
             "/api/v2/inbound/routes/{route_id}",
             delete(inbound::remove_route).with_state(Arc::clone(&live)),
+        )
+        .route(
+            "/api/v2/inbound/answers",
+            patch(inbound_answers::change).with_state(Arc::clone(&live)),
         )
         .route(
             "/api/v2/opt-outs",
@@ -166,6 +170,7 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
         .route(&at("/account"), get(account::account))
         .route(&at("/inbound"), get(inbound::messages))
         .route(&at("/inbound/routes"), get(inbound::routes))
+        .route(&at("/inbound/answers"), get(inbound_answers::read))
         .route(&at("/exports/recipients.csv"), get(exports::recipients))
         .route(&at("/exports/wallet.csv"), get(exports::wallet))
         .route(&at("/exports/opt-outs.csv"), get(exports::opt_outs))

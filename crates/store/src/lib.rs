@@ -55,8 +55,8 @@ pub use deliveries::settle::{CallbackRoom, MessageFacts, Planner, SecondLeg, Set
 pub use idempotency::{KeptAnswer, KeyedChange, KeyedRequest, Outcome, StoredAnswer, WriteAnswer};
 pub use import_support::ImportState;
 pub use inbound::{
-    AddedRoute, ArrivedPage, InboundMessages, InboundPages, InboundRoutes, KeptPages, PageGroup,
-    RemovedRoute, RouteOwner,
+    AddedRoute, ArrivedPage, InboundAnswers, InboundMessages, InboundPages, InboundRoutes, Kept,
+    KeptPages, PageGroup, RemovedRoute, RouteOwner, SubscriberCommand, WaitingAnswer,
 };
 pub use lists::{AccountRowKey, ListRow};
 pub use messages::Messages;

@@ -4,6 +4,7 @@ mod changes;
 mod row;
 
 pub use changes::AddedOptOuts;
+pub(crate) use changes::{opt_in, opt_out};
 
 use crate::change_once::ChangeOnce;
 use crate::idempotency::{KeyedChange, Outcome};

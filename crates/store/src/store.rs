@@ -14,7 +14,7 @@ use crate::cluster::nodes::Nodes;
 use crate::contacts::Contacts;
 use crate::deliveries::receipts::CarrierReports;
 use crate::import_support::{self, ImportState};
-use crate::inbound::{InboundMessages, InboundPages, InboundRoutes};
+use crate::inbound::{InboundAnswers, InboundMessages, InboundPages, InboundRoutes};
 use crate::messages::Messages;
 use crate::messages::changes::MessageChanges;
 use crate::messages::duplicates::OpenWindows;
@@ -325,6 +325,11 @@ impl Store {
     /// Returns the routes of inbound messages.
     pub fn inbound_routes(&self) -> InboundRoutes<'_> {
         InboundRoutes { db: &self.db }
+    }
+
+    /// Returns the answers to the commands of subscribers.
+    pub fn inbound_answers(&self) -> InboundAnswers<'_> {
+        InboundAnswers { db: &self.db }
     }
 
     /// Returns the opt-outs.

@@ -21,6 +21,7 @@ mod contract {
     mod groups;
     mod holds;
     mod inbound;
+    mod inbound_answers;
     mod keys;
     mod legs;
     mod limits;

@@ -1,5 +1,6 @@
 //! The header `Idempotency-Key`.
 
+use crate::ids::MessageId;
 use crate::refusal::Refusal;
 use std::fmt;
 
@@ -32,6 +33,11 @@ impl IdempotencyKey {
                 "`{HEADER}` must be 1 to {MAX_KEY_CHARACTERS} visible ASCII characters without blanks, such as a UUID."
             ))),
         }
+    }
+
+    /// Returns the key of the answer to an inbound message. It has a blank, so no request can have it.
+    pub fn of_answer(inbound: MessageId) -> Self {
+        Self(format!("answer {inbound}"))
     }
 
     /// Returns the stored form.

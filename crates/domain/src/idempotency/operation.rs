@@ -33,6 +33,10 @@ named_enum! {
         AddRoute = "inbound/routes",
         /// `/inbound/routes/{route_id}`.
         RemoveRoute = "inbound/routes/remove",
+        /// `/inbound/answers`.
+        ChangeAnswers = "inbound/answers",
+        /// The answer to an inbound message, which the service sends for the account.
+        Answer = "inbound/answer",
         /// `/opt-outs`.
         AddOptOuts = "opt-outs",
         /// `/opt-outs/{recipient}`.

@@ -9,7 +9,7 @@ use crate::account::Environment;
 use crate::draft::SendFields;
 use crate::draft::personalised::{choose, each_text};
 use crate::gateway::{AppendSender, Gateway};
-use crate::inbound::RouteRequest;
+use crate::inbound::{AnswerChange, RouteRequest};
 use crate::number;
 use crate::number::read_recipients;
 use crate::number::recipient::Recipient;
@@ -137,6 +137,15 @@ pub fn of_opt_outs(requests: &[OptOutRequest]) -> RequestFingerprint {
         writer.text("sender", one.sender.as_deref());
         writer.text("reason", one.reason.as_deref());
     }
+    writer.finish()
+}
+
+/// Returns the fingerprint of a change of the answers to commands.
+pub fn of_answers(change: &AnswerChange) -> RequestFingerprint {
+    let mut writer = FingerprintWriter::new(Operation::ChangeAnswers);
+    writer.text("stop", change.stop.as_deref());
+    writer.text("start", change.start.as_deref());
+    writer.text("help", change.help.as_deref());
     writer.finish()
 }
 

@@ -32,6 +32,8 @@ pub struct JoinedPages {
     pub data_coding: u8,
     /// `true` if no page is missing.
     pub complete: bool,
+    /// `true` if the first page is there, so that the text begins where its sender began.
+    pub has_first_page: bool,
     /// The arrival of the first page, Unix milliseconds.
     pub received_at_ms: i64,
 }
@@ -85,6 +87,7 @@ fn joined(pages: Vec<InboundPage>) -> JoinedPages {
             .collect(),
         data_coding: pages.first().map_or(0, |page| page.data_coding),
         complete,
+        has_first_page: pages.first().is_some_and(|page| page.number == 1),
         received_at_ms: received_at_ms.unwrap_or(0),
     }
 }
@@ -153,6 +156,18 @@ mod tests {
         assert_eq!(bodies(&pages, until_ms), [("ac".to_owned(), false)]);
         assert_eq!(bodies(&[page(1, 1, 1, "a")], 0), [("a".to_owned(), true)]);
         assert_eq!(bodies(&[], until_ms), []);
+    }
+
+    #[test]
+    fn a_text_without_its_first_page_is_marked() {
+        for (number, has_first_page) in [(1, true), (2, false)] {
+            let done = join(
+                vec![page(1, number, 2, "stop")],
+                1_001 + TIMEOUT_MS,
+                TIMEOUT_MS,
+            );
+            assert_eq!(done[0].has_first_page, has_first_page);
+        }
     }
 
     #[test]

@@ -4,12 +4,14 @@ use crate::context::Context;
 use crate::dispatch::smpp_mapping;
 use crate::settle::commit::{commit_alone, empty_report, leave_out_raw};
 use database::Outage;
-use domain::inbound::{self, InboundMessage, JoinedPages};
+use domain::inbound::{self, Command, InboundMessage, InboundRoute, JoinedPages};
 use domain::{AccountId, Bucket, Environment, MessageId, parse_international, sender};
 use smpp::{Address, DeliverSm};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Callback, CarrierReport, IdRange, PageGroup, Receipt, SearchScope};
+use store::{
+    Callback, CarrierReport, IdRange, Kept, PageGroup, Receipt, SearchScope, SubscriberCommand,
+};
 
 /// Period of the search for pages that have waited for long enough, or that another node left.
 const ROUTE_INTERVAL: Duration = Duration::from_secs(2);
@@ -125,6 +127,7 @@ async fn keep(
         None => None,
     };
     let url = route.and_then(|route| route.url.clone());
+    let command = command(context, &routes, (&from, &joined), now_ms);
     let message = InboundMessage {
         id: context.message_ids.next(now_ms),
         account,
@@ -144,11 +147,35 @@ async fn keep(
     });
     let has_callback = callback.is_some();
     let inbound = context.store.inbound_messages();
-    inbound.keep(message, joined.ids, callback).await?;
+    let kept = inbound.keep(message, joined.ids, (callback, command));
+    if kept.await? == Kept::WithAnswer {
+        context.answers.notify_one();
+    }
     if has_callback {
         context.callbacks.wake();
     }
     Ok(())
+}
+
+/// Returns the command of a text to the account whose route without keyword has the number. A text
+/// whose first page is missing has none, since its first word is unknown.
+fn command(
+    context: &Context,
+    routes: &[InboundRoute],
+    (from, joined): (&str, &JoinedPages),
+    now_ms: i64,
+) -> Option<SubscriberCommand> {
+    let owner = routes.iter().find(|route| route.keyword.is_empty())?;
+    let recipient = parse_international(from).filter(|_| joined.has_first_page)?;
+    let live = context.live();
+    let (command, word) = Command::of(&joined.body, &live.inbound.stop_words)?;
+    Some(SubscriberCommand {
+        account: owner.account,
+        recipient,
+        command,
+        word,
+        at_ms: now_ms,
+    })
 }
 
 /// Returns the account's last message to the sender of an inbound message, with its number as

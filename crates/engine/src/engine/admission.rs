@@ -205,8 +205,12 @@ impl Admission {
         key: Option<PendingKey>,
     ) -> Result<Answered, Error> {
         let stages = &self.stages;
-        let drafted = self.draft(request, &live)?;
-        let draft = self.without_unwanted(drafted, &live).await?.into_draft();
+        let is_answer = request.is_answer();
+        let mut drafted = self.draft(request, &live)?;
+        if !is_answer {
+            drafted = self.without_unwanted(drafted, &live).await?;
+        }
+        let draft = drafted.into_draft();
         simulated::steer(&draft, live.limits.sends_per_minute)?;
         let (limits, clock) = (live.limits.sandbox, &stages.context.clock);
         within(simulated::count(&draft, limits, &stages.rates, clock)).await?;
@@ -237,7 +241,8 @@ impl Admission {
         if check.is_needed(&live.plan.rules) {
             let store = &self.stages.context.store;
             // The future is boxed because most sends do not need it.
-            let unwanted = Box::pin(check.unwanted(store, drafted.recipients())).await?;
+            let unwanted =
+                Box::pin(check.unwanted((store, &live.plan.rules), drafted.recipients())).await?;
             drafted.leave_out(&unwanted)?;
         }
         Ok(drafted)

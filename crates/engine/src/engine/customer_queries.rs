@@ -12,7 +12,7 @@ use crate::queries::recipients::{self, RecipientState, Timeline};
 use crate::queries::scope::{ListPage, Scope};
 use crate::queries::usage::{self, Usage, UsageOverview};
 use crate::queries::wallet::{self, WalletEntry};
-use domain::inbound::{InboundMessage, InboundRoute};
+use domain::inbound::{AnswerTexts, InboundMessage, InboundRoute};
 use domain::opt_out::OptOut;
 use domain::payment::TopUp;
 use domain::search::{
@@ -122,6 +122,15 @@ impl CustomerQueries {
             return Ok(ListPage::empty());
         }
         within(owned::routes(&scope, self.account, page)).await
+    }
+
+    /// Returns the texts that answer commands. The sandbox has none.
+    pub async fn answer_texts(&self) -> Result<AnswerTexts, Error> {
+        if self.environment == Environment::Sandbox {
+            return Ok(AnswerTexts::default());
+        }
+        let answers = self.context.store.inbound_answers();
+        within(async { Ok(answers.texts(self.account).await?) }).await
     }
 
     /// Returns a page of the account's opt-outs, newest first. The sandbox has none.

@@ -20,6 +20,8 @@ pub enum SendRequest {
     Shared(SendFields),
     /// A text for each recipient.
     Personalised(SendFields, Rows),
+    /// The answer to an inbound message. It reaches a recipient who opted out.
+    Answer(SendFields),
     /// The message of a one-time password.
     Otp(OtpSend),
     /// A text to one number, submitted by SMPP, with a fingerprint of its own.
@@ -56,7 +58,7 @@ impl SendRequest {
     ) -> Option<RequestFingerprint> {
         let times = self.times().ok()?;
         match self {
-            Self::Shared(fields) => {
+            Self::Shared(fields) | Self::Answer(fields) => {
                 idempotency::of_send(operation, fields, times, environment, max_recipients)
             }
             Self::Otp(otp) => otp.meaning,
@@ -72,6 +74,7 @@ impl SendRequest {
     fn times(&self) -> Result<SendTimes, Refusal> {
         match self {
             Self::Shared(fields)
+            | Self::Answer(fields)
             | Self::Personalised(fields, _)
             | Self::Otp(OtpSend { fields, .. }) => {
                 SendTimes::parse(fields.send_at.as_deref(), fields.validity.as_deref())
@@ -84,8 +87,13 @@ impl SendRequest {
     pub(super) fn body(&self) -> Option<String> {
         match self {
             Self::Shared(fields) | Self::Personalised(fields, _) => fields.body.clone(),
-            Self::Otp(_) | Self::Submit(..) => None,
+            Self::Answer(_) | Self::Otp(_) | Self::Submit(..) => None,
         }
+    }
+
+    /// Returns `true` if no recipient is left out: the recipient has just written to the account.
+    pub(super) fn is_answer(&self) -> bool {
+        matches!(self, Self::Answer(_))
     }
 
     /// Checks the request, and returns its draft.
@@ -98,7 +106,7 @@ impl SendRequest {
         now_ms: i64,
     ) -> Result<Drafted, Refusal> {
         let draft = match self {
-            Self::Shared(fields) => {
+            Self::Shared(fields) | Self::Answer(fields) => {
                 domain::draft(fields, customer, environment, rules, prohibited, now_ms)
             }
             Self::Otp(otp) => domain::draft_otp(

@@ -43,6 +43,36 @@ pub(super) const MESSAGES: Table = Table {
     chunk: CHUNK,
 };
 
+/// The texts that answer commands.
+pub(super) const ANSWER_TEXTS: Table = Table {
+    name: "answer_texts",
+    bucketed: Bucketed::No,
+    key: 1,
+    columns: &[
+        ("account_id", Int),
+        ("stop_text", Text),
+        ("start_text", Text),
+        ("help_text", Text),
+    ],
+    chunk: CHUNK,
+};
+
+/// The answers that wait to be sent.
+pub(super) const WAITING_ANSWERS: Table = Table {
+    name: "waiting_answers",
+    bucketed: Bucketed::No,
+    key: 1,
+    columns: &[
+        ("inbound_id", Bytes),
+        ("account_id", Int),
+        ("number", Text),
+        ("recipient", Int),
+        ("body", Text),
+        ("kept_at_ms", Int),
+    ],
+    chunk: CHUNK,
+};
+
 /// The pages that wait for the others of their message.
 pub(super) const PAGES: Table = Table {
     name: "inbound_pages",

@@ -4,7 +4,7 @@ use database::Target;
 use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::carrier_control::CarrierChange;
 use domain::contacts::Contact;
-use domain::inbound::{InboundMessage, InboundRoute};
+use domain::inbound::{AnswerChange, Command, InboundMessage, InboundRoute};
 use domain::opt_out::OptOut;
 use domain::payment::{
     CURRENCY, NewTopUp, Payment, PaymentStatus, Percent, Priced, Received, TopUp, TopUpId,
@@ -23,8 +23,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use store::{
     Accepted, AddedRoute, ArrivedPage, CallbackSecret, CarrierReport, Claim, Edit, Expiry,
-    ImportState, Invited, KeptPages, Link, NewMessage, NewSession, NewUser, Outcome, Progress,
-    Receipt, RouteOwner, Store, TokenInfo,
+    ImportState, Invited, Kept, KeptPages, Link, NewMessage, NewSession, NewUser, Outcome,
+    Progress, Receipt, RouteOwner, Store, SubscriberCommand, TokenInfo,
 };
 use storekit::{
     CARRIER, DAY, Fate, Kit, NOW, Sending, URL, backup_planner, by, claim, delivered, message_id,
@@ -278,7 +278,22 @@ async fn inbound(kit: &Kit, account: AccountId) {
         body: Some("Ọ".to_owned()),
     };
     let inbound = kit.store.inbound_messages();
-    assert!(inbound.keep(message, vec![1], None).await.unwrap());
+    let command = SubscriberCommand {
+        account,
+        recipient: number(2),
+        command: Command::Stop,
+        word: "stop".to_owned(),
+        at_ms: NOW,
+    };
+    let answers = kit.store.inbound_answers();
+    let change = AnswerChange {
+        stop: Some("You are out.".to_owned()),
+        ..AnswerChange::default()
+    };
+    let set = answers.set_texts(account, change, None, by(NOW)).await;
+    assert!(matches!(set.unwrap(), Outcome::Made(_)));
+    let kept = inbound.keep(message, vec![1], (None, Some(command)));
+    assert_eq!(kept.await.unwrap(), Kept::WithAnswer);
 }
 
 /// A number that opted out of one sender ID.

@@ -4,6 +4,7 @@ pub(super) mod account;
 pub(super) mod balance;
 pub(super) mod exports;
 pub(super) mod inbound;
+pub(super) mod inbound_answers;
 pub(super) mod list;
 pub(super) mod messages;
 pub(super) mod opt_outs;

@@ -657,6 +657,24 @@ create table opt_out_accounts (
     opt_outs bigint not null
 );
 
+-- The texts that answer the commands of subscribers. An empty text is no answer.
+create table answer_texts (
+    account_id bigint not null primary key references accounts (account_id),
+    stop_text text not null,
+    start_text text not null,
+    help_text text not null
+);
+
+-- The answers that wait to be sent, by the inbound message that each answers.
+create table waiting_answers (
+    inbound_id bytea not null primary key,
+    account_id bigint not null references accounts (account_id),
+    number text not null,
+    recipient bigint not null,
+    body text not null,
+    kept_at_ms bigint not null
+);
+
 -- Cluster
 
 -- The nodes that share this database. Each raises its beat every second; a node whose beat stands still is dead.

@@ -1,5 +1,6 @@
 //! Inbound messages.
 
+use super::commands::{self, SubscriberCommand};
 use super::pages::remove_pages;
 use super::row::InboundRow;
 use crate::lists::ListRow;
@@ -24,19 +25,30 @@ impl ListRow for InboundMessage {
     }
 }
 
+/// The outcome of keeping a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kept {
+    /// The message is kept.
+    Message,
+    /// The message is kept, and an answer to it waits to be sent.
+    WithAnswer,
+    /// Another node kept it before.
+    Before,
+}
+
 struct KeepMessage {
     message: InboundMessage,
     pages: Vec<i64>,
     callback: Option<Callback>,
+    command: Option<SubscriberCommand>,
 }
 
 impl Change for KeepMessage {
-    /// `true` if the pages were still there.
-    type Output = bool;
+    type Output = Kept;
 
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+    async fn apply(&self, tx: &mut Tx) -> Result<Kept> {
         if !remove_pages(tx, &self.pages).await? {
-            return Ok(false);
+            return Ok(Kept::Before);
         }
         let message = &self.message;
         let insert = query(
@@ -59,10 +71,18 @@ impl Change for KeepMessage {
             .bind(&message.body);
         tx.execute(insert).await?;
         outbox::insert(tx, self.callback.as_slice(), None).await?;
-        Ok(true)
+        let has_answer = match &self.command {
+            Some(command) => commands::apply(tx, message, command).await?,
+            None => false,
+        };
+        Ok(if has_answer {
+            Kept::WithAnswer
+        } else {
+            Kept::Message
+        })
     }
 
-    async fn is_committed(&self, tx: &mut Tx, _kept: &bool) -> Result<bool> {
+    async fn is_committed(&self, tx: &mut Tx, _kept: &Kept) -> Result<bool> {
         let find = query("select received_at_ms from inbound_messages where inbound_id = $1");
         let found: Option<i64> = tx
             .fetch_optional(find.bind(id_bytes(&self.message.id)))
@@ -109,18 +129,18 @@ pub struct InboundMessages<'s> {
 }
 
 impl InboundMessages<'_> {
-    /// Keeps a message with its callback, and removes its pages. Returns `false` if another node did
-    /// so already.
+    /// Keeps a message with its callback and the effect of its command, and removes its pages.
     pub async fn keep(
         self,
         message: InboundMessage,
         pages: Vec<i64>,
-        callback: Option<Callback>,
-    ) -> Result<bool> {
+        (callback, command): (Option<Callback>, Option<SubscriberCommand>),
+    ) -> Result<Kept> {
         let keep = KeepMessage {
             message,
             pages,
             callback,
+            command,
         };
         self.db.change(keep).await
     }

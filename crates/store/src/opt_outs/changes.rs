@@ -216,3 +216,21 @@ async fn remove(tx: &mut Tx, account: AccountId, recipient: Recipient) -> Result
     count(tx, account, -i64::try_from(removed).unwrap_or(i64::MAX)).await?;
     Ok(removed)
 }
+
+/// Keeps the opt-out of a subscriber. One that opted out before keeps its opt-out.
+pub(crate) async fn opt_out(tx: &mut Tx, opt_out: &OptOut) -> Result<()> {
+    begin(tx, opt_out.account).await?;
+    insert(tx, opt_out.account, std::slice::from_ref(opt_out)).await?;
+    Ok(())
+}
+
+/// Removes the opt-outs of a subscriber.
+pub(crate) async fn opt_in(tx: &mut Tx, account: AccountId, recipient: Recipient) -> Result<()> {
+    let find = query("select account_id from opt_out_accounts where account_id = $1");
+    let found: Option<i64> = tx.fetch_optional(find.bind(account.0)).await?;
+    if found.is_some() {
+        begin(tx, account).await?;
+        remove(tx, account, recipient).await?;
+    }
+    Ok(())
+}

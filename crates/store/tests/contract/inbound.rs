@@ -4,7 +4,7 @@ use domain::inbound::{InboundMessage, InboundRoute};
 use domain::search::InboundFilter;
 use domain::{AccountId, Environment, MessageId, NodeId};
 use store::{
-    AddedRoute, ArrivedPage, AttemptOutcome, Callback, Finished, KeptPages, PageGroup,
+    AddedRoute, ArrivedPage, AttemptOutcome, Callback, Finished, Kept, KeptPages, PageGroup,
     RemovedRoute, RouteOwner,
 };
 use storekit::{Kit, NOW, by, fresh, message_id, twins};
@@ -197,18 +197,13 @@ async fn the_pages_of_a_message_go_when_it_is_kept(kit: &Kit) {
     keep(kit, vec![one.clone()]).await;
     let kept = message(Some(account), NOW);
     let inbound = kit.store.inbound_messages();
-    assert!(
-        inbound
-            .keep(kept.clone(), vec![one.id], None)
-            .await
-            .unwrap()
-    );
+    let nothing = || (None, None);
+    let first = inbound.keep(kept.clone(), vec![one.id], nothing());
+    assert_eq!(first.await.unwrap(), Kept::Message);
     assert_eq!(ready(kit, NOW).await, []);
     let again = message(Some(account), NOW + 1);
-    assert!(
-        !inbound.keep(again, vec![one.id], None).await.unwrap(),
-        "another node has it"
-    );
+    let again = inbound.keep(again, vec![one.id], nothing());
+    assert_eq!(again.await.unwrap(), Kept::Before, "another node has it");
     let all = InboundFilter::default();
     let listed = inbound.list(Some(account), &all, None, 9).await;
     assert_eq!(listed.unwrap(), [kept]);
@@ -225,8 +220,8 @@ async fn add(kit: &Kit, message: InboundMessage) {
     let kept = kit
         .store
         .inbound_messages()
-        .keep(message, vec![one.id], None);
-    assert!(kept.await.unwrap());
+        .keep(message, vec![one.id], (None, None));
+    assert_eq!(kept.await.unwrap(), Kept::Message);
 }
 
 async fn a_list_has_the_messages_of_its_filter_newest_first(kit: &Kit) {
@@ -313,11 +308,13 @@ async fn a_callback_has_the_text_that_retention_has_left(kit: &Kit) {
     let one = page("1007", (fresh(), 1, 1), "one");
     keep(kit, vec![one.clone()]).await;
     let kept = async |pages| {
-        let kept = inbound.keep(message.clone(), pages, Some(callback.clone()));
+        let callback = Some(callback.clone());
+        let kept = inbound.keep(message.clone(), pages, (callback, None));
         kept.await.unwrap()
     };
-    assert!(kept(vec![one.id]).await);
-    assert!(!kept(vec![one.id]).await, "it has its callback already");
+    assert_eq!(kept(vec![one.id]).await, Kept::Message);
+    let again = kept(vec![one.id]).await;
+    assert_eq!(again, Kept::Before, "it has its callback already");
     let claim = async |now_ms| {
         let of = (bucket, account, Environment::Live, callback.origin.clone());
         let claimed = kit.store.outbox().claim(of, now_ms, 9, NODE, now_ms + 1);

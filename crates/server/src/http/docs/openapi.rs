@@ -4,6 +4,7 @@ mod answers;
 mod changes;
 mod draft;
 mod inbound;
+mod inbound_answers;
 mod operations;
 mod opt_outs;
 mod otp;
@@ -90,6 +91,8 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
         .schemas_from_iter(otp::requests(installation))
         .schemas_from_iter(inbound::schemas())
         .schemas_from_iter([inbound::request_schema(installation)])
+        .schemas_from_iter(inbound_answers::schemas())
+        .schemas_from_iter([inbound_answers::request_schema(installation)])
         .schemas_from_iter(opt_outs::schemas())
         .schemas_from_iter([opt_outs::request_schema(installation)])
         .schemas_from_iter(tokens::schemas())
@@ -210,7 +213,7 @@ mod tests {
                 format!("{path} {}", methods.join(" "))
             })
             .collect();
-        // The sandbox has the same operations, except tokens and the changes of routes and opt-outs.
+        // The sandbox has the same operations, except tokens and the changes of routes, answers and opt-outs.
         let (sandbox, live): (Vec<String>, Vec<String>) = list
             .into_iter()
             .partition(|line| line.contains("/sandbox/"));
@@ -220,6 +223,7 @@ mod tests {
         let same = of_both.map(|line| {
             let of_reads = line.replace("/routes get post", "/routes get");
             let of_reads = of_reads.replace("/opt-outs get post", "/opt-outs get");
+            let of_reads = of_reads.replace("/answers get patch", "/answers get");
             of_reads.replace("/api/v2", "/api/sandbox/v2")
         });
         assert_eq!(sandbox, same.collect::<Vec<String>>());
@@ -235,6 +239,7 @@ mod tests {
         /api/v2/exports/recipients.csv get
         /api/v2/exports/wallet.csv get
         /api/v2/inbound get
+        /api/v2/inbound/answers get patch
         /api/v2/inbound/routes get post
         /api/v2/inbound/routes/{route_id} delete
         /api/v2/messages get

@@ -61,6 +61,17 @@ impl ObjectBody {
         }
     }
 
+    /// Takes a text that replaces another one. A blank text and null are empty texts, and no text is
+    /// absent.
+    pub(crate) fn replacement(&mut self, name: &str) -> Result<Option<String>, Refusal> {
+        let is_null = self.values.get(name).is_some_and(Value::is_null);
+        match self.take(name)? {
+            Some(Value::String(text)) => Ok(Some(text.trim().to_owned())),
+            None => Ok(is_null.then(String::new)),
+            Some(_) => Err(malformed(name, "must be a string")),
+        }
+    }
+
     /// Takes a text, a number or a boolean as a text.
     pub(crate) fn scalar(&mut self, name: &str) -> Result<Option<String>, Refusal> {
         match self.take(name)? {
@@ -199,6 +210,24 @@ mod tests {
             assert_eq!(found, list, "{value}");
         }
         assert!(json(r#"{"x":[{}]}"#).list("x").is_err());
+    }
+
+    #[test]
+    fn a_replacement_may_be_empty() {
+        for (body, expected) in [
+            (r#"{"x":" a "}"#, Ok(Some("a"))),
+            (r#"{"x":" "}"#, Ok(Some(""))),
+            (r#"{"x":null}"#, Ok(Some(""))),
+            ("{}", Ok(None)),
+            (r#"{"x":7}"#, Err(())),
+        ] {
+            let found = json(body).replacement("x").map_err(drop);
+            assert_eq!(
+                found,
+                expected.map(|text| text.map(str::to_owned)),
+                "{body}"
+            );
+        }
     }
 
     #[test]

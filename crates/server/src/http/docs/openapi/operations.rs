@@ -3,8 +3,8 @@
 
 use super::draft::{COMMON, CallbackDraft, Draft, LIVE, SANDBOX, at_most, of_reads};
 use super::{
-    answers, changes, inbound, opt_outs, otp, parameters, personalised, queries, request,
-    sender_ids, tokens, top_ups,
+    answers, changes, inbound, inbound_answers, opt_outs, otp, parameters, personalised, queries,
+    request, sender_ids, tokens, top_ups,
 };
 use crate::http::docs::installation::Installation;
 use crate::http::respond::error::Shape;
@@ -144,6 +144,7 @@ fn interface(
     changes::add(paths, prefix, environment, installation);
     otp::add(paths, prefix, environment, installation);
     inbound::add(paths, prefix, environment, installation);
+    inbound_answers::add(paths, prefix, environment, installation);
     opt_outs::add(paths, prefix, environment, installation);
     sender_ids::add(paths, prefix, environment, installation);
     top_ups::add(paths, prefix, environment, installation);

@@ -12,7 +12,7 @@ use axum::extract::{FromRequest, Request};
 use axum::response::Response;
 use domain::Refusal;
 use domain::idempotency::IdempotencyKey;
-use domain::inbound::RouteFields;
+use domain::inbound::{AnswerChange, RouteFields};
 use domain::opt_out::{OptOutFields, OptOutRequest};
 use domain::payment::TopUpFields;
 use domain::sender_request::SenderFields;
@@ -41,6 +41,16 @@ impl ObjectFields for RouteFields {
             number: body.scalar("number")?,
             keyword: body.text("keyword")?,
             url: body.text("url")?,
+        })
+    }
+}
+
+impl ObjectFields for AnswerChange {
+    fn of(body: &mut ObjectBody) -> Result<Self, Refusal> {
+        Ok(Self {
+            stop: body.replacement("stop")?,
+            start: body.replacement("start")?,
+            help: body.replacement("help")?,
         })
     }
 }
