@@ -8,6 +8,7 @@ use crate::named_enum;
 use crate::network::NumberPlan;
 use crate::number::recipient::Recipient;
 use crate::refusal::Refusal;
+use crate::respected::Respected;
 use crate::transactional::CodeWords;
 use std::collections::HashMap;
 use std::fmt;
@@ -224,8 +225,7 @@ const MINUTE_MS: i64 = 60_000;
 const DAY_MINUTES: i64 = 24 * 60;
 
 impl QuietHours {
-    /// Returns when a message may be sent that is due at `due_ms`: then, or at the end of the quiet
-    /// hours.
+    /// Returns when a message due at `due_ms` may be sent: then, or at the end of quiet hours.
     pub fn due(self, due_ms: i64) -> i64 {
         self.around(due_ms).map_or(due_ms, |(_, end_ms)| end_ms)
     }
@@ -277,8 +277,8 @@ pub struct GatewayRules {
     pub refund_undelivered: bool,
     /// `true` if transactional text is allowed.
     pub transactional: bool,
-    /// `true` if recipients who opted out are left out of sends.
-    pub respect_opt_outs: bool,
+    /// The recipients who are left out of sends.
+    pub respects: Respected,
     /// The policy for recipients in doubt.
     pub in_doubt: InDoubt,
     /// Milliseconds from the first possible submit until a recipient without an outcome expires.

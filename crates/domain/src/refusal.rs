@@ -98,10 +98,10 @@ pub enum Refusal {
         "None of the numbers in `to` is a valid mobile number. Use the international format, such as 2348031234567."
     )]
     NoValidRecipient,
-    /// All recipients have opted out.
+    /// All recipients have opted out or are on DND.
     #[error(
-        "Every recipient has opted out of your messages, which this gateway respects. Nothing was sent or charged; \
-         send to other numbers."
+        "Every recipient has opted out of your messages or is on DND, which this gateway respects. Nothing was sent or \
+         charged; send to other numbers."
     )]
     NobodyLeft,
     /// The account has no message with that id.

@@ -10,6 +10,7 @@ mod callbacks;
 mod carriers;
 mod configuration;
 mod content;
+mod dnd;
 mod error;
 mod inbound;
 mod messages;
@@ -34,6 +35,7 @@ pub use callbacks::{Callbacks, Replay};
 pub use carriers::Carriers;
 pub use configuration::Configuration;
 pub use content::{Content, Phrase, prohibiting};
+pub use dnd::Dnd;
 pub use error::OperationError;
 pub use inbound::{Inbound, RouteFields};
 pub use messages::Messages;
@@ -154,6 +156,12 @@ impl Operations {
     pub fn top_ups(&self) -> TopUps {
         let Self { store, actor } = self.clone();
         TopUps { store, actor }
+    }
+
+    /// DND: import, add, remove, count.
+    pub fn dnd(&self) -> Dnd {
+        let Self { store, actor } = self.clone();
+        Dnd { store, actor }
     }
 
     /// Users of the console: create, list, invite, roles, reset, disable.

@@ -15,7 +15,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 39] = [
+pub(super) const TABLES: [Table; 42] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -97,6 +97,7 @@ pub(super) const TABLES: [Table; 39] = [
     inbound::WAITING_ANSWERS,
     opt_outs::OPT_OUTS,
     opt_outs::ACCOUNTS,
+    opt_outs::DND,
     payments::TOP_UPS,
     Table {
         name: "wallets",

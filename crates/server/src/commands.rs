@@ -12,6 +12,7 @@ mod config;
 mod content;
 mod context;
 mod demo;
+mod dnd;
 mod export;
 mod import_sqlite;
 mod inbound;
@@ -132,6 +133,9 @@ enum Command {
     /// Numbers that opted out of the messages of an account: add, list, remove
     #[command(subcommand, name = "opt-out")]
     OptOut(opt_out::OptOuts),
+    /// Numbers on DND, which gateways may leave out of sends: import, add, remove, count
+    #[command(subcommand)]
+    Dnd(dnd::Dnd),
     /// Write recipients or the entries of a wallet as CSV
     #[command(subcommand)]
     Export(export::Export),
@@ -264,6 +268,7 @@ fn execute(command: Command, context: &Context) -> Result<Answer, Failure> {
             Command::Message(command) => command.run(context).await,
             Command::Inbound(command) => command.run(context).await,
             Command::OptOut(command) => command.run(context).await,
+            Command::Dnd(command) => command.run(context).await,
             Command::Export(command) => command.run(context).await,
             Command::Usage(usage) => usage.run(context).await,
             Command::Callback(command) => command.run(context).await,

@@ -13,6 +13,7 @@ mod change_once;
 mod cluster;
 mod contacts;
 mod deliveries;
+mod dnd;
 mod idempotency;
 pub mod import_support;
 mod inbound;
@@ -52,6 +53,7 @@ pub use deliveries::doubts::Doubtful;
 pub use deliveries::raw_receipts::ReceiptInfo;
 pub use deliveries::receipts::{CarrierReport, CarrierReports, Receipt, ReceiptStatus};
 pub use deliveries::settle::{CallbackRoom, MessageFacts, Planner, SecondLeg, Settled};
+pub use dnd::Dnd;
 pub use idempotency::{KeptAnswer, KeyedChange, KeyedRequest, Outcome, StoredAnswer, WriteAnswer};
 pub use import_support::ImportState;
 pub use inbound::{

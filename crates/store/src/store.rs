@@ -13,6 +13,7 @@ use crate::buckets::Buckets;
 use crate::cluster::nodes::Nodes;
 use crate::contacts::Contacts;
 use crate::deliveries::receipts::CarrierReports;
+use crate::dnd::Dnd;
 use crate::import_support::{self, ImportState};
 use crate::inbound::{InboundAnswers, InboundMessages, InboundPages, InboundRoutes};
 use crate::messages::Messages;
@@ -335,6 +336,11 @@ impl Store {
     /// Returns the opt-outs.
     pub fn opt_outs(&self) -> OptOuts<'_> {
         OptOuts { db: &self.db }
+    }
+
+    /// Returns the numbers on DND.
+    pub fn dnd(&self) -> Dnd<'_> {
+        Dnd { db: &self.db }
     }
 
     /// Returns the uploads of recipients.

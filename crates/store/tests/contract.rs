@@ -17,6 +17,7 @@ mod contract {
     mod claims;
     mod contacts;
     mod content;
+    mod dnd;
     mod doubt;
     mod groups;
     mod holds;

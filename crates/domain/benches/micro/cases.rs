@@ -173,7 +173,10 @@ fn rules() -> Rulebook {
         receipt_timeout_ms: 1,
         validity_ms: 1,
         legs: None,
-        respect_opt_outs: true,
+        respects: domain::Respected {
+            opt_outs: true,
+            dnd: false,
+        },
         quiet_hours: None,
     };
     Rulebook {

@@ -137,6 +137,7 @@ impl Quote {
         self.invalid.truncate(MAX_NAMED_INVALID);
         self.invalid_count += other.invalid_count;
         self.left_out.opted_out += other.left_out.opted_out;
+        self.left_out.dnd += other.left_out.dnd;
         self.page_count = self.page_count.max(other.page_count);
         self.pages_total += other.pages_total;
         if other.alphabet == Alphabet::Ucs2 {

@@ -32,7 +32,10 @@ fn gateway(gateway: Gateway, naira: i64) -> GatewayRules {
         },
         refund_undelivered: gateway == Gateway::DirectRefund,
         transactional: !promotional,
-        respect_opt_outs: promotional,
+        respects: crate::respected::Respected {
+            opt_outs: promotional,
+            dnd: false,
+        },
         in_doubt: InDoubt::Hold,
         receipt_timeout_ms: 1,
         validity_ms: 1,

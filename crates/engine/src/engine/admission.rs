@@ -229,7 +229,7 @@ impl Admission {
         )
     }
 
-    /// Leaves out the recipients who opted out, if the gateway respects that.
+    /// Leaves out the recipients who opted out or are on DND, if the gateway respects that.
     async fn without_unwanted(&self, mut drafted: Drafted, live: &Live) -> Result<Drafted, Error> {
         let (gateway, sender) = drafted.route();
         let check = Checked {
@@ -241,8 +241,7 @@ impl Admission {
         if check.is_needed(&live.plan.rules) {
             let store = &self.stages.context.store;
             // The future is boxed because most sends do not need it.
-            let unwanted =
-                Box::pin(check.unwanted((store, &live.plan.rules), drafted.recipients())).await?;
+            let unwanted = Box::pin(check.unwanted((store, &live.plan.rules), drafted.recipients())).await?;
             drafted.leave_out(&unwanted)?;
         }
         Ok(drafted)

@@ -92,6 +92,9 @@ pub enum OperationError {
     /// The route does not exist.
     #[error("there is no route {0}: see `ogene inbound route list`")]
     NoRoute(String),
+    /// The number cannot be on DND.
+    #[error("the number is no Nigerian mobile number, such as 2348031234567")]
+    NoDndNumber,
     /// The number has no opt-out.
     #[error("the number has not opted out of the account: see `ogene opt-out list`")]
     NoOptOut,

@@ -147,7 +147,7 @@ fn gateway(gateway: Gateway, carriers: [usize; 2], in_doubt: InDoubt) -> Gateway
         receipt_timeout_ms: TIMEOUT_MS,
         validity_ms: TIMEOUT_MS,
         legs: None,
-        respect_opt_outs: false,
+        respects: domain::Respected::default(),
         quiet_hours: None,
     }
 }

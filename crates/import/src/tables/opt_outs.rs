@@ -1,4 +1,4 @@
-//! The tables of opt-outs.
+//! The tables of opt-outs and DND.
 
 use super::super::table::ColumnType::{Bytes, Int, Text};
 use super::super::table::{Bucketed, Table};
@@ -19,6 +19,15 @@ pub(super) const OPT_OUTS: Table = Table {
         ("reason", Text),
         ("created_at_ms", Int),
     ],
+    chunk: CHUNK,
+};
+
+/// The numbers on DND.
+pub(super) const DND: Table = Table {
+    name: "dnd_blocks",
+    bucketed: Bucketed::No,
+    key: 1,
+    columns: &[("block", Int), ("numbers", Int), ("members", Bytes)],
     chunk: CHUNK,
 };
 

@@ -4,6 +4,7 @@ use database::Target;
 use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::carrier_control::CarrierChange;
 use domain::contacts::Contact;
+use domain::dnd::DndNumbers;
 use domain::inbound::{AnswerChange, Command, InboundMessage, InboundRoute};
 use domain::opt_out::OptOut;
 use domain::payment::{
@@ -296,7 +297,7 @@ async fn inbound(kit: &Kit, account: AccountId) {
     assert_eq!(kept.await.unwrap(), Kept::WithAnswer);
 }
 
-/// A number that opted out of one sender ID.
+/// A number that opted out of one sender ID, and one on DND.
 async fn opt_outs(kit: &Kit, account: AccountId) {
     let opt_out = OptOut {
         id: message_id(NOW),
@@ -311,6 +312,10 @@ async fn opt_outs(kit: &Kit, account: AccountId) {
         .add(account, (vec![opt_out], None), None, by(NOW))
         .await;
     assert!(matches!(added.unwrap(), Outcome::Made(_)));
+    let mut numbers = DndNumbers::default();
+    assert!(numbers.insert(number(3)));
+    let dnd = kit.store.dnd().add(numbers.into_blocks(), 1, by(NOW));
+    assert_eq!(dnd.await.unwrap(), 1);
 }
 
 /// The times and addresses at which a token is valid.

@@ -157,6 +157,10 @@ fn every_command_about_messages_is_understood() {
         "ogene opt-out add --account 7 --recipient 2348031234567 --sender AdaFoods --reason complaint",
         "ogene opt-out list --account 7 --limit 5",
         "ogene opt-out remove --account 7 --recipient 2348031234567",
+        "ogene dnd import dnd.csv.gz",
+        "ogene dnd add 2348031234567",
+        "ogene dnd remove 2348031234567",
+        "ogene dnd count",
         "ogene message list",
         "ogene message list --account 7 --sandbox --recipient 2348031234567 --sender Ada --gateway otp --limit 5",
         "ogene message list --state sending --delivery-status delivrd --customer-reference R --since 2027-01-31",
@@ -257,7 +261,7 @@ enum Audited {
 }
 
 /// Every command. A new one is added here with its relation to the audit.
-const AUDITED: [(&str, Audited); 83] = [
+const AUDITED: [(&str, Audited); 87] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -315,6 +319,10 @@ const AUDITED: [(&str, Audited); 83] = [
     ("opt-out.add", Audited::Entry),
     ("opt-out.list", Audited::Nothing),
     ("opt-out.remove", Audited::Entry),
+    ("dnd.import", Audited::Entry),
+    ("dnd.add", Audited::Entry),
+    ("dnd.remove", Audited::Entry),
+    ("dnd.count", Audited::Nothing),
     ("export.recipients", Audited::Nothing),
     ("export.wallet", Audited::Nothing),
     ("usage", Audited::Nothing),

@@ -7,7 +7,7 @@ use super::tree::{Node, Value};
 use super::value::Read;
 use domain::{
     Gateway, GatewayRules, InDoubt, Legs, MAX_RECEIPT_TIMEOUT, Money, NumberPlan, Preference,
-    QuietHours, Tariff,
+    QuietHours, Respected, Tariff,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
@@ -95,7 +95,10 @@ fn default_rules(gateway: Gateway) -> GatewayRules {
         preference: Preference::default(),
         refund_undelivered: refund,
         transactional,
-        respect_opt_outs: matches!(gateway, Gateway::DirectRefund | Gateway::DualBackup),
+        respects: Respected {
+            opt_outs: matches!(gateway, Gateway::DirectRefund | Gateway::DualBackup),
+            dnd: false,
+        },
         in_doubt: InDoubt::Resend {
             hold_ms: millis(IN_DOUBT_HOLD),
         },
@@ -131,7 +134,7 @@ fn direct(gateway: Gateway, mut section: Section<'_>, known: &Known<'_>) -> Gate
             .get("refund_undelivered")
             .unwrap_or(defaults.refund_undelivered),
         transactional: transactional(&mut section).unwrap_or(defaults.transactional),
-        respect_opt_outs: respect(&mut section, "respect_opt_outs", defaults.respect_opt_outs),
+        respects: respected(&mut section, defaults.respects),
         in_doubt: in_doubt(&mut section),
         validity_ms: section
             .time("validity", PROMISED)
@@ -177,7 +180,7 @@ fn dual(mut section: Section<'_>, place: &Origin, others: &[GatewayRules]) -> Ga
     let legs = legs(&mut section, place, others);
     let rules = GatewayRules {
         transactional: transactional(&mut section).unwrap_or(defaults.transactional),
-        respect_opt_outs: respect(&mut section, "respect_opt_outs", defaults.respect_opt_outs),
+        respects: respected(&mut section, defaults.respects),
         receipt_timeout_ms: section
             .time("receipt_timeout", PROMISED)
             .map_or(defaults.receipt_timeout_ms, millis),
@@ -308,8 +311,13 @@ fn transactional(section: &mut Section<'_>) -> Option<bool> {
 }
 
 /// Reads whether the recipients of a list are left out of sends.
-fn respect(section: &mut Section<'_>, key: &'static str, default: bool) -> bool {
-    section.get(key).unwrap_or(default)
+fn respected(section: &mut Section<'_>, defaults: Respected) -> Respected {
+    let opt_outs = section.get("respect_opt_outs");
+    let dnd = section.get("respect_dnd");
+    Respected {
+        opt_outs: opt_outs.unwrap_or(defaults.opt_outs),
+        dnd: dnd.unwrap_or(defaults.dnd),
+    }
 }
 
 fn in_doubt(section: &mut Section<'_>) -> InDoubt {

@@ -124,6 +124,42 @@ async fn an_opt_out_of_another_sender_does_not_count() {
 }
 
 #[tokio::test]
+async fn numbers_on_dnd_are_left_out_where_the_gateway_says_so() {
+    let setup = Setup::new().set("gateways.direct-refund.respect_dnd", "true");
+    let ogene = setup.start().await;
+    let store = ogene.store().await;
+    let operations = operations(&store);
+    for number in [MTN, GLO] {
+        assert!(operations.dnd().add(number).await.expect("a number"));
+    }
+    assert_eq!(operations.dnd().count().await.expect("a count"), 2);
+    opt_out(&ogene, GLO, None).await;
+    let fields = with(to(MTN, "Hello"), json!({"to": [MTN, AIRTEL, GLO]}));
+    until("the opt-out holds", async || {
+        let quote = post(&ogene, "/api/v2/sms/quote", &fields).await.json();
+        let data = &quote["data"];
+        let left_out = (&data["opted_out"], &data["dnd"], &data["recipients_count"]);
+        (left_out == (&json!(1), &json!(1), &json!(1))).then_some(())
+    })
+    .await;
+    let total = ogene.total().await;
+    let sent = ogene.sent(fields).await;
+    assert_eq!((&sent["opted_out"], &sent["dnd"]), (&json!(1), &json!(1)));
+    assert!((total - ogene.total().await - 6.0).abs() < 0.001);
+    let refused = ogene.send(to(MTN, "Hello")).await;
+    assert_eq!((refused.status, refused.code().as_str()), (422, "API-2021"));
+    let corporate = json!({"gateway": "direct-corporate"});
+    let sent = ogene.sent(with(to(MTN, "Your order"), corporate)).await;
+    assert_eq!(sent["dnd"], Value::Null, "the gateway sends to DND");
+    let sandbox = post(&ogene, "/api/sandbox/v2/sms", &to(MTN, "Hello")).await;
+    assert_eq!(sandbox.status, 200);
+    assert!(operations.dnd().remove(MTN).await.expect("a number"));
+    store.close().await;
+    ogene.sent(to(MTN, "Hello again")).await;
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn a_submit_to_an_opted_out_number_fails() {
     let address = own_address();
     let setup = Setup::new().set("smpp_server.listen", &format!("\"{address}\""));

@@ -8,6 +8,7 @@ mod callbacks;
 mod codes;
 mod content;
 mod correcting;
+mod dnd;
 mod embedded;
 mod files;
 mod keeping;

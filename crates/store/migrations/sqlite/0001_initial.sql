@@ -676,6 +676,14 @@ create table waiting_answers (
     kept_at_ms bigint not null
 );
 
+-- The Nigerian numbers on DND, which gateways with `respect_dnd` send nothing to, in blocks of 8,192 numbers. `members` is
+-- a list of up to 511 places of 16 bit, or a map of 8,192 bits.
+create table dnd_blocks (
+    block bigint not null primary key,
+    numbers bigint not null,
+    members blob not null
+);
+
 -- Cluster
 
 -- The nodes that share this database, of which SQLite has one. Each raises its beat every second; a node whose beat

@@ -1,7 +1,7 @@
-//! The invariants of inbound messages and of opt-outs.
+//! The invariants of inbound messages, opt-outs and DND.
 
 /// A sentence and a query for each invariant, as in [`super::verify`].
-pub(super) const CHECKS: [(&str, &str); 2] = [
+pub(super) const CHECKS: [(&str, &str); 3] = [
     (
         "inbound messages belong to account {}, which does not exist",
         "select distinct cast(i.account_id as text) from inbound_messages i
@@ -18,5 +18,11 @@ pub(super) const CHECKS: [(&str, &str); 2] = [
                       group by account_id
                   ) b group by account_id
               ) c where c.counted <> c.kept limit 20",
+    ),
+    (
+        "the block {} of DND has another number of numbers than was counted",
+        "select cast(block as text) from dnd_blocks
+              where case when length(members) = 1024 then numbers < 512
+                  else numbers < 1 or numbers <> length(members) / 2 end limit 20",
     ),
 ];

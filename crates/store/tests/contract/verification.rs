@@ -1,5 +1,6 @@
 //! `verify`: it finds no fault in a sound database, and each fault in others.
 
+use domain::dnd::DndNumbers;
 use domain::opt_out::OptOut;
 use domain::otp::{CodeKind, NewOtp, OtpId, OtpMessage, OtpText};
 use domain::{Environment, Gateway};
@@ -51,6 +52,7 @@ twins!(
     a_one_time_password_with_surplus_attempts_is_found,
     an_inbound_message_of_no_account_is_found,
     opt_outs_that_were_not_counted_are_found,
+    a_block_of_dnd_with_a_wrong_count_is_found,
     a_ledger_and_an_audit_that_can_be_changed_are_found,
 );
 
@@ -528,6 +530,19 @@ async fn opt_outs_that_were_not_counted_are_found(kit: &Kit) {
         "account {} has another number of opt-outs than was counted",
         account.0
     );
+    assert_eq!(violations(kit).await, [expected]);
+}
+
+async fn a_block_of_dnd_with_a_wrong_count_is_found(kit: &Kit) {
+    let mut numbers = DndNumbers::default();
+    assert!(numbers.insert(number(1)));
+    let blocks = numbers.into_blocks();
+    let block = blocks[0].0;
+    kit.store.dnd().add(blocks, 1, by(NOW)).await.unwrap();
+    assert_eq!(violations(kit).await, [""; 0]);
+    kit.plant("update dnd_blocks set numbers = 2").await;
+    let expected =
+        format!("the block {block} of DND has another number of numbers than was counted");
     assert_eq!(violations(kit).await, [expected]);
 }
 

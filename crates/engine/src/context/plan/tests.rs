@@ -28,7 +28,7 @@ fn gateway(gateway: Gateway) -> GatewayRules {
         },
         refund_undelivered: false,
         transactional: true,
-        respect_opt_outs: false,
+        respects: domain::Respected::default(),
         in_doubt: InDoubt::Hold,
         receipt_timeout_ms: TIMEOUT_MS,
         validity_ms: TIMEOUT_MS,

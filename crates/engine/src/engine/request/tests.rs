@@ -33,7 +33,10 @@ fn gateway(gateway: Gateway, naira: i64) -> GatewayRules {
         },
         refund_undelivered: gateway == Gateway::DirectRefund,
         transactional: !promotional,
-        respect_opt_outs: promotional,
+        respects: domain::Respected {
+            opt_outs: promotional,
+            dnd: false,
+        },
         in_doubt: InDoubt::Hold,
         receipt_timeout_ms: 1,
         validity_ms: 1,
@@ -188,6 +191,7 @@ fn requests(fields: &SendFields, csv: Option<&str>) -> Option<[SendRequest; 2]> 
 fn unwanted() -> Unwanted {
     Unwanted {
         opted_out: [Recipient::from_digits(2_348_051_234_568)].into(),
+        ..Unwanted::default()
     }
 }
 

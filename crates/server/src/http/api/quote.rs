@@ -122,7 +122,7 @@ impl QuoteData {
             recipients_count: quote.recipients_count,
             invalid_recipients: quote.invalid,
             opted_out: quote.left_out.opted_out,
-            dnd: 0,
+            dnd: quote.left_out.dnd,
             page_count: quote.page_count,
             pages_total: quote.pages_total,
             encoding: match quote.alphabet {

@@ -93,7 +93,12 @@ fn message(sent: &Sent, environment: Environment) -> String {
         }
         (all, _) => format!("; {all} invalid numbers were skipped"),
     };
-    let left_out = skipped + &opted_out;
+    let dnd = match sent.left_out.dnd {
+        0 => String::new(),
+        1 => "; 1 recipient on DND was left out".to_owned(),
+        count => format!("; {count} recipients on DND were left out"),
+    };
+    let left_out = skipped + &opted_out + &dnd;
     match environment {
         Environment::Live => format!("Message accepted for delivery to {recipients}{left_out}."),
         Environment::Sandbox => {
@@ -186,6 +191,10 @@ pub(crate) struct AcceptedData {
     #[serde(skip_serializing_if = "is_zero")]
     #[schema(required = false)]
     opted_out: usize,
+    /// Recipients on DND: they are left out and not charged. Absent if there are none.
+    #[serde(skip_serializing_if = "is_zero")]
+    #[schema(required = false)]
+    dnd: usize,
     /// True in the sandbox, absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -228,6 +237,7 @@ impl Accepted {
                 ignored_fields: sent.adjustments.ignored_fields,
                 invalid_recipients: sent.invalid_recipients,
                 opted_out: sent.left_out.opted_out,
+                dnd: sent.left_out.dnd,
                 sandbox: sandbox_mark(environment),
             },
             success: true,

@@ -337,7 +337,7 @@ mod tests {
         API-3004 429 One-time password sent a moment ago
         API-3004 429 No more resends
         API-2020 422 Rows that cannot be sent
-        API-2021 422 Every recipient has opted out
+        API-2021 422 Every recipient has opted out or is on DND
         API-2023 431 Request head too large
         API-3001 402 Insufficient wallet balance
         API-3002 422 No valid recipient

@@ -134,7 +134,8 @@ table! {
         as Refusal::OtpResendsUsed { limit: 3 };
     Refusal::Rows(_) => "API-2020" UNPROCESSABLE_ENTITY "Rows that cannot be sent",
         as Refusal::Rows(row_faults());
-    Refusal::NobodyLeft => "API-2021" UNPROCESSABLE_ENTITY "Every recipient has opted out", as Refusal::NobodyLeft;
+    Refusal::NobodyLeft => "API-2021" UNPROCESSABLE_ENTITY "Every recipient has opted out or is on DND",
+        as Refusal::NobodyLeft;
     Refusal::HeadTooLarge { .. } => "API-2023" REQUEST_HEADER_FIELDS_TOO_LARGE "Request head too large",
         as Refusal::HeadTooLarge { headers: MAX_HEADERS, bytes: MAX_HEAD_BYTES as usize };
     Refusal::InsufficientFunds { .. } => "API-3001" PAYMENT_REQUIRED "Insufficient wallet balance",
