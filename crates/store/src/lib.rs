@@ -57,8 +57,9 @@ pub use dnd::Dnd;
 pub use idempotency::{KeptAnswer, KeyedChange, KeyedRequest, Outcome, StoredAnswer, WriteAnswer};
 pub use import_support::ImportState;
 pub use inbound::{
-    AddedRoute, ArrivedPage, InboundAnswers, InboundMessages, InboundPages, InboundRoutes, Kept,
-    KeptPages, PageGroup, RemovedRoute, RouteOwner, SubscriberCommand, WaitingAnswer,
+    AddedRoute, ArrivedPage, FoundInbound, InboundAnswers, InboundMessages, InboundPages,
+    InboundRoutes, Kept, KeptPages, PageGroup, RemovedRoute, RouteOwner, SubscriberCommand,
+    WaitingAnswer,
 };
 pub use lists::{AccountRowKey, ListRow};
 pub use messages::Messages;

@@ -5,6 +5,7 @@ use super::actor::Actor;
 use super::error::{OperationError, Result};
 use super::page::{Page, PageRequest};
 use crate::context::random::Random;
+use crate::queries::inbound::MAX_EXAMINED;
 use domain::inbound::{self, InboundMessage, InboundRoute};
 use domain::search::{FilterFields, InboundFilter, List};
 use domain::{AccountId, callback_url};
@@ -96,9 +97,23 @@ impl Inbound {
         let filter = InboundFilter::read(fields)?;
         let scope = scope_of(id);
         let behind: Option<String> = request.behind(List::OperatorInbound, &scope)?;
-        let behind = behind.and_then(|id| id.parse().ok());
+        let mut behind = behind.and_then(|id| id.parse().ok());
         let inbound = self.store.inbound_messages();
-        let rows = inbound.list(id, &filter, behind, request.rows()).await?;
+        let mut rows = Vec::new();
+        // A command waits for the whole page, and reads it in bounded steps.
+        loop {
+            let left = request
+                .rows()
+                .saturating_sub(u32::try_from(rows.len()).unwrap_or(u32::MAX));
+            let found = inbound
+                .list(id, &filter, behind, (left, MAX_EXAMINED))
+                .await?;
+            rows.extend(found.messages);
+            match found.ends_at {
+                Some(ends_at) => behind = Some(ends_at),
+                None => break,
+            }
+        }
         Ok(request.page(List::OperatorInbound, &scope, rows))
     }
 }

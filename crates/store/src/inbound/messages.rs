@@ -5,7 +5,7 @@ use super::pages::remove_pages;
 use super::row::InboundRow;
 use crate::lists::ListRow;
 use crate::outbox::{self, Callback};
-use crate::rows::id_bytes;
+use crate::rows::{id_bytes, message_id};
 use database::{Change, Db, Result, Tx, query};
 use domain::inbound::InboundMessage;
 use domain::search::InboundFilter;
@@ -23,6 +23,15 @@ impl ListRow for InboundMessage {
     fn key(&self) -> String {
         self.id.to_string()
     }
+}
+
+/// The messages that a list found.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct FoundInbound {
+    /// The messages.
+    pub messages: Vec<InboundMessage>,
+    /// The message behind which the search goes on, if it ended at its maximum.
+    pub ends_at: Option<MessageId>,
 }
 
 /// The outcome of keeping a message.
@@ -146,24 +155,28 @@ impl InboundMessages<'_> {
     }
 
     /// Returns some messages of an account behind one, newest first. Without an account it returns
-    /// those of all accounts and of the operator.
+    /// those of all accounts and of the operator. A filter examines a maximum of messages.
     pub async fn list(
         self,
         account: Option<AccountId>,
         filter: &InboundFilter,
         behind: Option<MessageId>,
-        limit: u32,
-    ) -> Result<Vec<InboundMessage>> {
+        (limit, max_examined): (u32, u32),
+    ) -> Result<FoundInbound> {
         let sql = if account.is_some() {
-            "select * from inbound_messages where account_id = $1
-                 and inbound_id < $2 and inbound_id >= $9
-                 and ($3 is null or number = $3) and ($4 is null or keyword = $4)
+            "select * from (
+                 select * from inbound_messages where account_id = $1
+                     and inbound_id < $2 and inbound_id >= $9
+                 order by inbound_id desc limit $10
+             ) v where ($3 is null or number = $3) and ($4 is null or keyword = $4)
                  and ($5 is null or sender = $5) and received_at_ms >= $6 and received_at_ms < $7
              order by inbound_id desc limit $8"
         } else {
-            "select * from inbound_messages where $1 = -1
-                 and inbound_id < $2 and inbound_id >= $9
-                 and ($3 is null or number = $3) and ($4 is null or keyword = $4)
+            "select * from (
+                 select * from inbound_messages where $1 = -1
+                     and inbound_id < $2 and inbound_id >= $9
+                 order by inbound_id desc limit $10
+             ) v where ($3 is null or number = $3) and ($4 is null or keyword = $4)
                  and ($5 is null or sender = $5) and received_at_ms >= $6 and received_at_ms < $7
              order by inbound_id desc limit $8"
         };
@@ -180,9 +193,45 @@ impl InboundMessages<'_> {
             .bind(filter.since_ms.unwrap_or(i64::MIN))
             .bind(filter.until_ms.unwrap_or(i64::MAX))
             .bind(i64::from(limit))
-            .bind(id_bytes(&oldest));
+            .bind(id_bytes(&oldest))
+            .bind(i64::from(max_examined));
         let rows: Vec<InboundRow> = self.db.fetch_all(list).await?;
-        rows.into_iter().map(InboundRow::message).collect()
+        let ends_at = if rows.len() < limit as usize {
+            self.last_examined(account, (behind, oldest), max_examined)
+                .await?
+        } else {
+            None
+        };
+        let messages: Result<Vec<_>> = rows.into_iter().map(InboundRow::message).collect();
+        Ok(FoundInbound {
+            messages: messages?,
+            ends_at,
+        })
+    }
+
+    /// Returns the last of so many messages, or `None` if there are fewer.
+    async fn last_examined(
+        self,
+        account: Option<AccountId>,
+        (behind, oldest): (MessageId, MessageId),
+        count: u32,
+    ) -> Result<Option<MessageId>> {
+        let sql = if account.is_some() {
+            "select inbound_id from inbound_messages where account_id = $1
+                 and inbound_id < $2 and inbound_id >= $3
+             order by inbound_id desc limit 1 offset $4"
+        } else {
+            "select inbound_id from inbound_messages where $1 = -1
+                 and inbound_id < $2 and inbound_id >= $3
+             order by inbound_id desc limit 1 offset $4"
+        };
+        let find = query(sql)
+            .bind(account.map_or(-1, |account| account.0))
+            .bind(id_bytes(&behind))
+            .bind(id_bytes(&oldest))
+            .bind(i64::from(count.saturating_sub(1)));
+        let found: Option<Vec<u8>> = self.db.fetch_optional(find).await?;
+        found.as_deref().map(message_id).transpose()
     }
 
     /// Removes some messages that were kept before a time, or their texts alone. Returns `true` if

@@ -15,6 +15,7 @@ twins!(
     arrivals_are_forgotten_after_a_minute,
     the_pages_of_a_message_go_when_it_is_kept,
     a_list_has_the_messages_of_its_filter_newest_first,
+    a_filter_examines_a_maximum_of_messages,
     old_messages_go_after_their_texts,
     a_callback_has_the_text_that_retention_has_left,
     a_number_belongs_to_one_account_for_each_keyword,
@@ -205,8 +206,8 @@ async fn the_pages_of_a_message_go_when_it_is_kept(kit: &Kit) {
     let again = inbound.keep(again, vec![one.id], nothing());
     assert_eq!(again.await.unwrap(), Kept::Before, "another node has it");
     let all = InboundFilter::default();
-    let listed = inbound.list(Some(account), &all, None, 9).await;
-    assert_eq!(listed.unwrap(), [kept]);
+    let listed = inbound.list(Some(account), &all, None, (9, 99)).await;
+    assert_eq!(listed.unwrap().messages, [kept]);
     keep(kit, vec![one.clone()]).await;
     let pages = kit.store.inbound_pages();
     assert!(pages.remove(vec![one.id]).await.unwrap());
@@ -243,9 +244,9 @@ async fn a_list_has_the_messages_of_its_filter_newest_first(kit: &Kit) {
         let listed = kit
             .store
             .inbound_messages()
-            .list(account, &filter, behind, 9)
+            .list(account, &filter, behind, (9, 99))
             .await;
-        let ids = listed.unwrap().into_iter().map(|one| one.id);
+        let ids = listed.unwrap().messages.into_iter().map(|one| one.id);
         ids.collect::<Vec<_>>()
     };
     let all = InboundFilter::default;
@@ -280,6 +281,36 @@ async fn a_list_has_the_messages_of_its_filter_newest_first(kit: &Kit) {
     }
 }
 
+async fn a_filter_examines_a_maximum_of_messages(kit: &Kit) {
+    let account = kit.account(0).await;
+    let all: Vec<_> = (0..5).map(|at| message(Some(account), NOW + at)).collect();
+    for one in &all {
+        add(kit, one.clone()).await;
+    }
+    let filter = InboundFilter {
+        until_ms: Some(NOW + 2),
+        ..InboundFilter::default()
+    };
+    let look = async |account, behind, limit| {
+        let inbound = kit.store.inbound_messages();
+        let found = inbound
+            .list(account, &filter, behind, (limit, 2))
+            .await
+            .unwrap();
+        let ids: Vec<_> = found.messages.into_iter().map(|one| one.id).collect();
+        (ids, found.ends_at)
+    };
+    for account in [Some(account), None] {
+        assert_eq!(look(account, None, 9).await, (vec![], Some(all[3].id)));
+        let next = look(account, Some(all[3].id), 9).await;
+        assert_eq!(next, (vec![all[1].id], Some(all[1].id)));
+        let last = look(account, Some(all[1].id), 9).await;
+        assert_eq!(last, (vec![all[0].id], None));
+        let full = look(account, Some(all[3].id), 1).await;
+        assert_eq!(full, (vec![all[1].id], None), "the page is full");
+    }
+}
+
 async fn old_messages_go_after_their_texts(kit: &Kit) {
     let account = kit.account(0).await;
     let (old, new) = (message(Some(account), NOW), message(Some(account), NOW + 5));
@@ -288,9 +319,9 @@ async fn old_messages_go_after_their_texts(kit: &Kit) {
     let inbound = kit.store.inbound_messages();
     let listed = async || {
         let listed = inbound
-            .list(Some(account), &InboundFilter::default(), None, 9)
+            .list(Some(account), &InboundFilter::default(), None, (9, 99))
             .await;
-        listed.unwrap()
+        listed.unwrap().messages
     };
     assert!(!inbound.remove_old(NOW + 1, true).await.unwrap());
     let without_text = InboundMessage { body: None, ..old };
