@@ -14,6 +14,10 @@ pub enum Section {
     Messages,
     /// The simulated phones of the sandbox.
     Inbox,
+    /// The messages of subscribers.
+    Inbound,
+    /// Numbers that opted out.
+    OptOuts,
     /// Contacts and groups.
     Contacts,
     /// The customer's sender IDs.
@@ -100,7 +104,9 @@ const CUSTOMER: [(&str, &[Section]); 4] = [
             Section::Send,
             Section::Messages,
             Section::Inbox,
+            Section::Inbound,
             Section::Contacts,
+            Section::OptOuts,
             Section::SenderIds,
         ],
     ),
@@ -143,6 +149,8 @@ impl Section {
             Self::Overview
             | Self::Messages
             | Self::Inbox
+            | Self::Inbound
+            | Self::OptOuts
             | Self::Contacts
             | Self::SenderIds
             | Self::Tokens
@@ -178,6 +186,8 @@ impl Section {
             Self::Send => ("Send", "/console/send", "M14 2 2 7l5 2 2 5zM14 2 7 9"),
             Self::Messages => ("Messages", "/console/messages", "M2 3h12v8H7l-3 3v-3H2z"),
             Self::Inbox => ("Simulated phones", "/console/inbox", PHONE),
+            Self::Inbound => ("Inbound", "/console/inbound", INCOMING),
+            Self::OptOuts => ("Opt-outs", "/console/opt-outs", BARRED),
             Self::Contacts => (
                 "Contacts",
                 "/console/contacts",
@@ -241,6 +251,10 @@ impl Section {
 const PEOPLE: &str = "M6 7.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM1.5 13.5c.3-2.5 2-4 4.5-4s4.2 1.5 4.5 4M10.5 2.7a2.5 2.5 0 0 1 0 4.6M12 9.8c1.5.5 2.3 1.8 2.5 3.7";
 
 const ARROW: &str = "M2 8h10M9 4.5 12.5 8 9 11.5M14 3v10";
+
+const INCOMING: &str = "M2 3h12v8H7l-3 3v-3H2zM8 4.5v4M6 6.8l2 2 2-2";
+
+const BARRED: &str = "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM3.8 3.8l8.4 8.4";
 
 const PHONE: &str = "M4.5 1.5h7v13h-7zM7 12.5h2";
 

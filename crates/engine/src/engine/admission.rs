@@ -241,7 +241,8 @@ impl Admission {
         if check.is_needed(&live.plan.rules) {
             let store = &self.stages.context.store;
             // The future is boxed because most sends do not need it.
-            let unwanted = Box::pin(check.unwanted((store, &live.plan.rules), drafted.recipients())).await?;
+            let unwanted =
+                Box::pin(check.unwanted((store, &live.plan.rules), drafted.recipients())).await?;
             drafted.leave_out(&unwanted)?;
         }
         Ok(drafted)

@@ -9,6 +9,7 @@ mod hostile;
 mod links;
 mod mail;
 mod messages;
+mod opt_outs;
 mod overview;
 mod requests;
 mod routes;

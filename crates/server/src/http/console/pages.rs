@@ -17,6 +17,7 @@ mod content;
 mod file;
 mod file_send;
 mod first_steps;
+mod inbound;
 mod inbox;
 mod left_out;
 mod links;
@@ -25,6 +26,7 @@ mod message_changes;
 mod messages;
 mod operations;
 mod operator_routes;
+mod opt_outs;
 mod overview;
 mod profile;
 mod recipient;
@@ -228,6 +230,15 @@ fn customer() -> Vec<Page> {
             messages::export,
         ),
         get("/console/inbox", ViewAccount, inbox::page),
+        get("/console/inbound", ViewAccount, inbound::page),
+        get("/console/opt-outs", ViewAccount, opt_outs::page),
+        get("/console/opt-outs/new", ManageContacts, opt_outs::form),
+        post("/console/opt-outs", ManageContacts, opt_outs::add),
+        post(
+            "/console/opt-outs/{id}/remove",
+            ManageContacts,
+            opt_outs::remove,
+        ),
         get("/console/requests", ViewAccount, requests::list),
         get("/console/requests/{id}", ViewAccount, requests::page),
         get("/console/wallet", ViewAccount, wallet::page),

@@ -8,7 +8,11 @@ use std::fs;
 fn a_file_of_numbers_is_added_once() {
     let ogene = Installation::new();
     let file = ogene.path().join("dnd.csv");
-    fs::write(&file, "msisdn;network\n0803 123 4567;mtn\n08051234568;glo\n").expect("a file");
+    fs::write(
+        &file,
+        "msisdn;network\n0803 123 4567;mtn\n08051234568;glo\n",
+    )
+    .expect("a file");
     let file = file.to_str().expect("a path");
     let import = ["dnd", "import", file];
     let added = json!({"added": 2, "known": 0, "skipped": 1});

@@ -1,0 +1,81 @@
+//! The inbound messages of the account.
+
+use super::super::page::Answered;
+use super::super::visitor::Visitor;
+use super::shared::{optional, page_or_reason, pager, queries};
+use console::Section;
+use console::parts::{Cell, Column, Empty, Field, Table};
+use console::screens::Listing;
+use domain::inbound::InboundMessage;
+use domain::search::FilterFields;
+use engine::PageFields;
+
+const PATH: &str = "/console/inbound";
+const FILTERS: [&str; 3] = ["number", "sender", "keyword"];
+/// Messages of a page.
+const ROWS: &str = "50";
+/// Most characters of a text.
+const MAX_TEXT_CHARACTERS: usize = 500;
+
+/// `GET /console/inbound`.
+pub(super) async fn page(visitor: Visitor) -> Answered {
+    let (query, queries) = (visitor.query(), queries(&visitor)?);
+    let given = |name: &str| query.find(name).map(str::to_owned);
+    let filter = FilterFields {
+        number: given("number"),
+        sender: given("sender"),
+        keyword: given("keyword"),
+        ..FilterFields::default()
+    };
+    let fields = PageFields {
+        limit: Some(ROWS),
+        cursor: query.find("cursor"),
+    };
+    let found = queries.inbound_messages(&filter, fields).await;
+    let (found, reason) = page_or_reason(found)?;
+    let columns = vec![
+        Column::text("From"),
+        Column::text("Message"),
+        Column::text("To").wide(),
+        Column::number("Time"),
+    ];
+    let table = Table {
+        label: "Inbound messages".to_owned(),
+        columns,
+        rows: found.items.iter().map(row).collect(),
+        now_ms: visitor.now_ms(),
+    };
+    let empty = Empty::new(
+        reason.as_deref().unwrap_or("No inbound messages"),
+        "A text that a subscriber sends to a number of yours appears here. Ask the operator for a \
+         number.",
+    );
+    let shell = visitor.shell("Inbound messages", Section::Inbound);
+    let screen = Listing {
+        filters: vec![
+            optional(Field::text("number", "To"), query).inputmode("tel"),
+            optional(Field::text("sender", "From"), query).inputmode("tel"),
+            optional(Field::text("keyword", "Keyword"), query),
+        ],
+        pager: pager(PATH, query, &FILTERS, &found, "message"),
+        ..Listing::new(shell, table, empty)
+    };
+    Ok(visitor.answer(&screen))
+}
+
+fn row(message: &InboundMessage) -> Vec<Cell> {
+    let text: String = match &message.body {
+        Some(text) => text.chars().take(MAX_TEXT_CHARACTERS).collect(),
+        None => "The text is not kept.".to_owned(),
+    };
+    let to = match message.keyword.as_str() {
+        "" => message.number.clone(),
+        keyword => format!("{}, {keyword}", message.number),
+    };
+    vec![
+        Cell::text(&message.sender),
+        Cell::text(text),
+        Cell::text(to),
+        Cell::Time(message.received_at_ms),
+    ]
+}
