@@ -346,16 +346,20 @@ async fn a_customer_lists_its_own_messages_and_routes() {
 
 #[tokio::test]
 async fn an_inbound_message_is_posted_until_it_is_taken() {
-    let ogene = Setup::new().set("carriers.mtn.binds", "1").start().await;
+    let mut ogene = Setup::new().set("carriers.mtn.binds", "1").start().await;
     let receiver = Receiver::start().await;
+    ogene.bound("mtn", 1).await;
+    // The service knows the secret from its start.
+    ogene.stop().await;
     let store = ogene.store().await;
     let signed = operations(&store).callbacks().create_secret(ogene.shop.id);
     signed.await.expect("a secret");
     store.close().await;
+    ogene.serve().await;
     let promo = route_to(&ogene, "32811", Some("Promo"), Some(&receiver.url)).await;
     assert_eq!(promo.url.as_deref(), Some(&*receiver.url));
     route(&ogene, "32811", None).await;
-    ogene.bound("mtn", 1).await;
+    ogene.bound("mtn", 2).await;
     receiver.react([Reaction::Status(500)]);
     ogene.smsc().send("ogene", inbound("32811", 0, b"No"));
     kept(&ogene, 1).await;
