@@ -63,36 +63,7 @@ pub fn router(state: State, pages: Option<Console>, shows_metrics: bool) -> Rout
     let legacy = Api::new(&state, Environment::Live, Shape::V1);
     let router = Router::new()
         .merge(interface("/api/v2").with_state(Arc::clone(&live)))
-        .route(
-            "/api/v2/inbound/routes",
-            post(inbound::add_route).with_state(Arc::clone(&live)),
-        )
-        .route(
-            "/api/v2/inbound/routes/{route_id}",
-            delete(inbound::remove_route).with_state(Arc::clone(&live)),
-        )
-        .route(
-            "/api/v2/inbound/answers",
-            patch(inbound_answers::change).with_state(Arc::clone(&live)),
-        )
-        .route(
-            "/api/v2/opt-outs",
-            post(opt_outs::add).with_state(Arc::clone(&live)),
-        )
-        .route(
-            "/api/v2/opt-outs/{recipient}",
-            delete(opt_outs::remove).with_state(Arc::clone(&live)),
-        )
-        .route(
-            "/api/v2/tokens",
-            get(tokens::list)
-                .post(tokens::make)
-                .with_state(Arc::clone(&live)),
-        )
-        .route(
-            "/api/v2/tokens/{token_id}",
-            delete(tokens::revoke).with_state(live),
-        )
+        .merge(live_only().with_state(live))
         .merge(interface("/api/sandbox/v2").with_state(sandbox))
         .route("/api/v1/sms/create", sending().with_state(legacy))
         .route("/", get(|| async { Redirect::temporary("/docs") }))
@@ -129,6 +100,22 @@ pub fn router(state: State, pages: Option<Console>, shows_metrics: bool) -> Rout
         .method_not_allowed_fallback(fallback::method_not_allowed)
         .layer(from_fn_with_state(state.codes.clone(), observe::observe))
         .with_state(state)
+}
+
+/// Returns the routes that the sandbox does not have: the changes of what an account owns, and its
+/// tokens.
+fn live_only() -> Router<Arc<Api>> {
+    Router::new()
+        .route("/api/v2/inbound/routes", post(inbound::add_route))
+        .route(
+            "/api/v2/inbound/routes/{route_id}",
+            delete(inbound::remove_route),
+        )
+        .route("/api/v2/inbound/answers", patch(inbound_answers::change))
+        .route("/api/v2/opt-outs", post(opt_outs::add))
+        .route("/api/v2/opt-outs/{recipient}", delete(opt_outs::remove))
+        .route("/api/v2/tokens", get(tokens::list).post(tokens::make))
+        .route("/api/v2/tokens/{token_id}", delete(tokens::revoke))
 }
 
 /// Returns the routes of docs/spec/interface.md, section 1, with the aliases that existing clients

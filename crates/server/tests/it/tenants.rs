@@ -176,7 +176,7 @@ fn of_policy(policy: Policy) -> impl Iterator<Item = &'static str> {
 /// its paths, so the test reads them from the sources. An unreadable call must not exist.
 const ROUTING: [(&str, &[&str]); 7] = [
     (".route(", &["\"", "&at(\""]),
-    (".merge(", &["interface(\"", "console::"]),
+    (".merge(", &["interface(\"", "console::", "live_only("]),
     (".fallback(", &["fallback::"]),
     (".route_service(", &[]),
     (".nest(", &[]),
