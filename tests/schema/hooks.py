@@ -50,6 +50,11 @@ FORMED = {
     "expires_at": "2099-01-01 00:00:00",
     "allow": ["127.0.0.0/8"],
     "variables": {"name": "Ada"},
+    "overlap": 3600,
+    "daily_limit": "5000.00",
+    "prices": {},
+    "amount": "1.00",
+    "email": "ada@example.com",
 }
 
 

@@ -1,6 +1,7 @@
 //! Callbacks: their body, and the decision after an attempt.
 
 pub mod log;
+pub mod request;
 mod retry_after;
 pub mod signature;
 

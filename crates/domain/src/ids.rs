@@ -5,6 +5,9 @@ use std::fmt;
 use std::str::FromStr;
 use uuid::Uuid;
 
+/// Random bits of the id of an account.
+const RANDOM_BITS: u32 = 20;
+
 /// The id of an account, which is `user_id` in the API.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct AccountId(pub i64);
@@ -12,7 +15,15 @@ pub struct AccountId(pub i64);
 impl AccountId {
     /// Creates an id that grows with time and cannot be guessed from others.
     pub fn new(now_ms: i64, random: u32) -> Self {
-        Self((now_ms << 20) | i64::from(random & 0xF_FFFF))
+        Self((now_ms << RANDOM_BITS) | i64::from(random & 0xF_FFFF))
+    }
+
+    /// Creates the id of a sub-account. It has the low octet of its parent, so both accounts have
+    /// one bucket, and it is the higher one, so wallets are locked in their order.
+    pub fn of_sub(parent: Self, now_ms: i64, random: u32) -> Self {
+        let later_ms = now_ms.max((parent.0 >> RANDOM_BITS) + 1);
+        let Self(id) = Self::new(later_ms, random);
+        Self((id & !0xFF) | (parent.0 & 0xFF))
     }
 }
 

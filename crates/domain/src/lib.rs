@@ -41,6 +41,7 @@ mod raw_receipt;
 pub mod recipient_list;
 mod redact;
 mod refusal;
+pub mod resale;
 mod respected;
 mod retry;
 pub mod schedule;

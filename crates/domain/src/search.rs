@@ -8,12 +8,13 @@ mod recipient_runs;
 pub use cursor::{Cursor, List, Position};
 pub use filter::{
     EntryKind, FilterFields, MessageFilter, StatusFilter, UsageBy, UsageFilter, WalletFilter,
-    read_status,
+    read_message, read_status,
 };
 pub use inbound::InboundFilter;
 pub use recipient_runs::{PostingRow, RunSize, RunTimes, next_merge, pack, postings_of};
 
 use crate::refusal::Refusal;
+use serde::de::DeserializeOwned;
 
 /// The default number of items of a page.
 pub const DEFAULT_LIMIT: u32 = 100;
@@ -38,19 +39,49 @@ impl Page {
         list: List,
         scope: &[u8],
     ) -> Result<Self, Refusal> {
-        let given = |text: &&str| !text.is_empty();
-        let cursor = cursor.map(str::trim).filter(given);
-        let limit = limit.map(str::trim).filter(given);
         Ok(Self {
-            limit: limit.map_or(Ok(DEFAULT_LIMIT), read_limit)?,
-            after: cursor
+            limit: read_limit(limit)?,
+            after: given(cursor)
                 .map(|cursor| Position::decode(cursor, list, scope))
                 .transpose()?,
         })
     }
 }
 
-fn read_limit(text: &str) -> Result<u32, Refusal> {
+/// The requested page of a list whose rows have keys.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct KeyPage<K> {
+    /// The maximum number of items.
+    pub limit: u32,
+    /// The key of the last item of the previous page, or `None` for the first page.
+    pub after: Option<K>,
+}
+
+impl<K: DeserializeOwned> KeyPage<K> {
+    /// Parses `limit` and `cursor`.
+    pub fn read(
+        limit: Option<&str>,
+        cursor: Option<&str>,
+        list: List,
+        scope: &[u8],
+    ) -> Result<Self, Refusal> {
+        Ok(Self {
+            limit: read_limit(limit)?,
+            after: given(cursor)
+                .map(|cursor| Cursor::new(cursor).read(list, scope))
+                .transpose()?,
+        })
+    }
+}
+
+fn given(text: Option<&str>) -> Option<&str> {
+    text.map(str::trim).filter(|text| !text.is_empty())
+}
+
+fn read_limit(limit: Option<&str>) -> Result<u32, Refusal> {
+    let Some(text) = given(limit) else {
+        return Ok(DEFAULT_LIMIT);
+    };
     let is_number = text.bytes().all(|byte| byte.is_ascii_digit());
     // A number that overflows exceeds the maximum.
     let limit = text.parse().unwrap_or(MAX_LIMIT).min(MAX_LIMIT);
@@ -99,5 +130,11 @@ mod tests {
                 .after,
             None
         );
+        let cursor = Cursor::after(&(7, "id"), List::OwnSecrets, b"7");
+        let read = |scope| {
+            KeyPage::<(i64, String)>::read(None, Some(cursor.as_str()), List::OwnSecrets, scope)
+        };
+        assert_eq!(read(b"7").unwrap().after, Some((7, "id".to_owned())));
+        assert!(matches!(read(b"8"), Err(Refusal::Malformed(_))));
     }
 }

@@ -80,8 +80,12 @@ impl Purse {
         self.0.into_iter().sum()
     }
 
-    /// Returns how `cost` is charged to the components in order, or `None` if the sum is too low.
+    /// Returns how `cost` is charged to the components in order, or `None` if the sum is too low. A
+    /// component below zero lowers the sum.
     pub fn draw(&self, cost: Money) -> Option<Purse> {
+        if cost > self.total() {
+            return None;
+        }
         let mut rest = cost;
         let mut drawn = Purse::default();
         for component in Component::ALL {
@@ -189,6 +193,17 @@ mod tests {
         assert_eq!(first, purse([0, 0, 0, 15, 0, 0]));
         let second = drawn.refund(&first, Money::from_units(15));
         assert_eq!(second, purse([10, 0, 0, 5, 0, 0]));
+    }
+
+    #[test]
+    fn a_component_below_zero_is_made_up_for_first() {
+        let wallet = purse([0, 0, 0, 40, 0, -15]);
+        assert_eq!(
+            wallet.draw(Money::from_units(25)),
+            Some(purse([0, 0, 0, 25, 0, 0]))
+        );
+        assert_eq!(wallet.draw(Money::from_units(26)), None);
+        assert_eq!(purse([0, 0, 0, 0, 0, -1]).draw(Money::ZERO), None);
     }
 
     proptest! {

@@ -19,9 +19,11 @@ mod request;
 pub mod sender_ids;
 mod smpp_users;
 mod stages;
+pub mod sub_accounts;
 pub mod tokens;
 pub mod top_ups;
 mod upload_sends;
+pub mod webhooks;
 
 pub use admission::Admission;
 pub use carrier_receipts::{CarrierHook, HookRefusal};
@@ -46,18 +48,11 @@ use crate::admit::{bound_users::BoundUsers, callers::Callers};
 use crate::background::{controls, sweeps};
 use crate::cluster::{self, takeover};
 use crate::contacts::Contacts;
-use crate::context::Context;
-use crate::context::clock_step::ClockFollower;
-use crate::context::controls::Controls;
-use crate::context::holds::HeldAccounts;
-use crate::context::live::Live;
-use crate::context::nodes::Nodes;
-use crate::context::payments::Payments;
-use crate::context::plan::Plan;
-use crate::context::random;
-use crate::context::request_log::RequestLog;
-use crate::context::stops::StoppedMessages;
-use crate::context::system::System;
+use crate::context::{
+    Context, clock_step::ClockFollower, controls::Controls, holds::HeldAccounts, live::Live,
+    nodes::Nodes, payments::Payments, plan::Plan, random, request_log::RequestLog,
+    stops::StoppedMessages, system::System,
+};
 use crate::dispatch::report::ReportSink;
 use crate::error::StartError;
 use crate::notify::Callbacks;

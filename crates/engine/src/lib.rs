@@ -57,8 +57,8 @@ pub use engine::{
     UploadReview, UploadSend, UploadSends, UploadStep,
 };
 pub use engine::{
-    changes as message_changes, inbound_answers, inbound_routes, opt_outs, otp, sender_ids, tokens,
-    top_ups,
+    changes as message_changes, inbound_answers, inbound_routes, opt_outs, otp, sender_ids,
+    sub_accounts, tokens, top_ups, webhooks,
 };
 pub use error::{Error, StartError};
 pub use mail::{Mail, MailError, MailSettings, MailTls};
@@ -76,7 +76,9 @@ pub use settings::{
     SandboxLimits, Settings, SmppSettings,
 };
 pub use store::{
-    AddedOptOuts, ContactGroup, Doubtful, RefusedRequest, SessionInfo, StoredAnswer, Upload,
+    AddedOptOuts, Attempted, Callback as DeadCallback, CallbackAttempt as MadeAttempt,
+    CallbackEvent, ContactGroup, Doubtful, RefusedRequest, SessionInfo, StoredAnswer, Upload,
     UploadId,
 };
+pub use store::{SubAccount, Transfer};
 pub use uploads::{UploadError, Uploads};

@@ -3,6 +3,7 @@
 //! Customers and operators use the same queries. A customer sees the messages of one account and
 //! environment.
 
+pub(crate) mod callbacks;
 pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod inbound;

@@ -6,6 +6,7 @@ mod operators;
 mod opt_outs;
 mod payments;
 mod receipts;
+mod sub_accounts;
 mod users;
 
 use super::table::ColumnType::{Bool, Bytes, Int, Text};
@@ -15,7 +16,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 42] = [
+pub(super) const TABLES: [Table; 44] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -99,6 +100,8 @@ pub(super) const TABLES: [Table; 42] = [
     opt_outs::ACCOUNTS,
     opt_outs::DND,
     payments::TOP_UPS,
+    sub_accounts::SUB_ACCOUNTS,
+    sub_accounts::TRANSFERS,
     Table {
         name: "wallets",
         bucketed: Bucketed::ByAccount,
@@ -114,6 +117,7 @@ pub(super) const TABLES: [Table; 42] = [
             ("limit_per_day", Int),
             ("spent_day", Int),
             ("spent_today", Int),
+            ("sells", Bool),
         ],
         chunk: CHUNK,
     },
@@ -161,6 +165,9 @@ pub(super) const TABLES: [Table; 42] = [
             ("validity_s", Int),
             ("paid_from", Text),
             ("changes", Text),
+            ("parent_id", Int),
+            ("parent_cost", Int),
+            ("margins", Bytes),
             ("recipients", Bytes),
             ("callbacks_ended", Bool),
         ],

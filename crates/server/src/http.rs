@@ -31,7 +31,7 @@ pub use serve::{ConnectionLimits, serve};
 
 use api::{
     account, balance, exports, inbound, inbound_answers, messages, opt_outs, otp, quote, reports,
-    send, senders, tokens, top_ups, usage, wallet,
+    send, senders, sub_accounts, tokens, top_ups, usage, wallet, webhooks,
 };
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -106,6 +106,21 @@ pub fn router(state: State, pages: Option<Console>, shows_metrics: bool) -> Rout
 /// tokens.
 fn live_only() -> Router<Arc<Api>> {
     Router::new()
+        .route("/api/v2/webhooks/secrets", post(webhooks::make_secret))
+        .route(
+            "/api/v2/webhooks/secrets/{secret_id}",
+            delete(webhooks::revoke_secret),
+        )
+        .route("/api/v2/webhooks/replay", post(webhooks::replay))
+        .route("/api/v2/sub-accounts", post(sub_accounts::make))
+        .route(
+            "/api/v2/sub-accounts/{sub_account_id}",
+            patch(sub_accounts::change),
+        )
+        .route(
+            "/api/v2/sub-accounts/{sub_account_id}/transfer",
+            post(sub_accounts::transfer),
+        )
         .route("/api/v2/inbound/routes", post(inbound::add_route))
         .route(
             "/api/v2/inbound/routes/{route_id}",
@@ -158,6 +173,14 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
         .route(&at("/inbound"), get(inbound::messages))
         .route(&at("/inbound/routes"), get(inbound::routes))
         .route(&at("/inbound/answers"), get(inbound_answers::read))
+        .route(&at("/sub-accounts"), get(sub_accounts::list))
+        .route(
+            &at("/sub-accounts/{sub_account_id}"),
+            get(sub_accounts::read),
+        )
+        .route(&at("/webhooks/secrets"), get(webhooks::secrets))
+        .route(&at("/webhooks/dead"), get(webhooks::dead))
+        .route(&at("/webhooks/attempts"), get(webhooks::attempts))
         .route(&at("/exports/recipients.csv"), get(exports::recipients))
         .route(&at("/exports/wallet.csv"), get(exports::wallet))
         .route(&at("/exports/opt-outs.csv"), get(exports::opt_outs))

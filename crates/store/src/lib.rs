@@ -39,8 +39,11 @@ pub use accounts::refused_requests::{RefusedRequest, RefusedRequests};
 pub use accounts::revision::{Revision, Revisions};
 pub use accounts::senders::{RegisteredSender, Senders};
 pub use accounts::smpp_users::SmppUsers;
+pub use accounts::sub_account_changes::SubAccount;
+pub use accounts::sub_accounts::SubAccounts;
 pub use accounts::token_changes::TokenInfo;
 pub use accounts::tokens::Tokens;
+pub use accounts::transfers::Transfer;
 pub use batches::{
     Batch, BatchKind, Body, Claim, Claimed, Claims, Content, Ended, HeldBatches, MAX_RECIPIENTS,
     Progress, QueueState, Queues,
@@ -63,11 +66,11 @@ pub use inbound::{
 };
 pub use lists::{AccountRowKey, ListRow};
 pub use messages::Messages;
-pub use messages::accept::{Accepted, KeyedSend, MakeAnswer, NewMessage};
 pub use messages::changes::{
     ChangedMessage, MessageChanges, MessageKey, Requested, Stop, StopKind, StopStep,
 };
 pub use messages::info::MessageInfo;
+pub use messages::new_message::{Accepted, KeyedSend, MakeAnswer, NewMessage};
 pub use messages::recipient_index::RecipientIndex;
 pub use messages::recipient_index::run::NewRun;
 pub use messages::recipients::{DeliveryInfo, RecipientInfo, Recipients, RefundInfo};

@@ -5,7 +5,9 @@ pub(crate) mod account_list;
 pub(crate) mod changes;
 pub(crate) mod duplicates;
 pub(crate) mod info;
+mod message_rows;
 pub(crate) mod message_times;
+pub(crate) mod new_message;
 pub(crate) mod recipient_index;
 pub(crate) mod recipient_search;
 pub(crate) mod recipient_texts;
@@ -17,11 +19,12 @@ pub(crate) mod totals;
 
 use crate::buckets::Buckets;
 use crate::idempotency::{self, KeptAnswer, KeyedRequest, Outcome, StoredAnswer};
-use accept::{Accept, Accepted, NewMessage};
+use accept::Accept;
 use database::{Db, Result};
 use domain::idempotency::IdempotencyKey;
 use domain::{AccountId, Environment, Fingerprint, MessageId};
 use duplicates::OpenWindows;
+use new_message::{Accepted, NewMessage};
 use reports::{Counted, MessageReport, StatusCounts};
 use std::sync::Arc;
 

@@ -14,6 +14,8 @@ mod event;
 mod finish;
 mod origins;
 mod row;
+mod secret_changes;
+mod secret_requests;
 mod secrets;
 mod smpp_users;
 
@@ -25,7 +27,8 @@ pub use event::{
 };
 pub(crate) use event::{are_claimed, insert};
 pub use origins::{DueOrigins, OriginKey};
-pub use secrets::{CallbackSecret, CallbackSecrets};
+pub use secret_changes::CallbackSecret;
+pub use secrets::CallbackSecrets;
 
 use crate::buckets::Buckets;
 use claim::{ClaimCallbacks, FreeCallbacks};

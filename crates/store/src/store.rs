@@ -1,13 +1,10 @@
 //! The store: a database, entered by noun.
 
-use crate::accounts::Accounts;
-use crate::accounts::paused_blocks::PausedBlocks;
-use crate::accounts::rates::Rates;
-use crate::accounts::refused_requests::RefusedRequests;
-use crate::accounts::revision::Revisions;
-use crate::accounts::senders::Senders;
-use crate::accounts::smpp_users::SmppUsers;
-use crate::accounts::tokens::Tokens;
+use crate::accounts::{
+    Accounts, paused_blocks::PausedBlocks, rates::Rates, refused_requests::RefusedRequests,
+    revision::Revisions, senders::Senders, smpp_users::SmppUsers, sub_accounts::SubAccounts,
+    tokens::Tokens,
+};
 use crate::batches::{Claims, HeldBatches, Queues};
 use crate::buckets::Buckets;
 use crate::cluster::nodes::Nodes;
@@ -37,11 +34,9 @@ use crate::upkeep::Upkeep;
 use crate::upkeep::retention::Retention;
 use crate::upkeep::sweep::Sweep;
 use crate::uploads::Uploads;
-use crate::users::Users;
-use crate::users::failures::SignInFailures;
-use crate::users::links::OneTimeLinks;
-use crate::users::members::Members;
-use crate::users::sessions::Sessions;
+use crate::users::{
+    Users, failures::SignInFailures, links::OneTimeLinks, members::Members, sessions::Sessions,
+};
 use crate::wallets::Wallets;
 use database::{Db, Error, Result, Target, make_file, prepare_directory, query};
 use domain::{AccountId, Bucket};
@@ -207,6 +202,11 @@ impl Store {
     /// Returns the wallets and their ledger.
     pub fn wallets(&self) -> Wallets<'_> {
         Wallets { db: &self.db }
+    }
+
+    /// Returns the accounts that belong to another account.
+    pub fn sub_accounts(&self) -> SubAccounts<'_> {
+        SubAccounts { db: &self.db }
     }
 
     /// Returns the top-ups.

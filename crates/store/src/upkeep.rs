@@ -9,6 +9,7 @@ pub(crate) mod sweep;
 pub(crate) mod verify;
 mod verify_changes;
 mod verify_inbound;
+mod verify_sub_accounts;
 mod verify_top_ups;
 
 use crate::messages::duplicates::OpenWindows;

@@ -6,10 +6,11 @@ mod ledger;
 mod limit;
 mod statement;
 
-pub(crate) use balances::{Movement, Owner, Wallet, add, create, lock};
+pub(crate) use balances::{Movement, Owner, Wallet, add, create, let_sell, lock};
 pub use credit::Credited;
 pub use ledger::{EntryKind, LedgerEntry, LedgerKey};
-pub(crate) use ledger::{enter, refunded};
+pub(crate) use ledger::{MARGINS, enter, refunded};
+pub(crate) use limit::set_limit;
 
 use crate::buckets::Buckets;
 use crate::operators::audit::By;

@@ -55,6 +55,7 @@ mod contract {
     mod sources;
     mod spread;
     mod storm;
+    mod sub_accounts;
     mod sweeps;
     mod top_ups;
     mod uploads;

@@ -148,6 +148,7 @@ fn customer() -> Customer {
             created_at_ms: 0,
         },
         senders: HashMap::from([(sender::key("Ogene"), approved)]),
+        resale: None,
     }
 }
 

@@ -5,6 +5,7 @@ use crate::ids::AccountId;
 use crate::money::Money;
 use crate::number::recipient::Recipient;
 use crate::refusal::Refusal;
+use crate::resale::Resale;
 use crate::text::{Alphabet, Text};
 
 /// The recipients of one network, with the same carrier, text and charge.
@@ -20,6 +21,8 @@ pub struct Class {
     pub charge: Money,
     /// The part of the charge that is refunded if a second leg is never submitted.
     pub reserve: Money,
+    /// The part of the charge that the parent of a sub-account gets.
+    pub margin: Money,
     /// The recipients in the order of the request.
     pub recipients: Vec<Recipient>,
 }
@@ -31,7 +34,7 @@ pub(super) fn classes(
     sender: &str,
     append: AppendSender,
     gateway: &GatewayRules,
-    account: AccountId,
+    payer: Payer<'_>,
     rules: &Rulebook,
 ) -> Vec<Class> {
     let plain_pages = text.page_count();
@@ -52,13 +55,14 @@ pub(super) fn classes(
                 plain_pages
             };
             let pages = i64::try_from(pages).unwrap_or(i64::MAX);
-            let (charge, reserve) = charge(gateway, rules, account, network, unicode, pages);
+            let charge = charge(gateway, rules, payer, network, unicode);
             Class {
                 carrier,
                 suffixed,
                 pages,
-                charge,
-                reserve,
+                charge: charge.charge * pages,
+                reserve: charge.reserve * pages,
+                margin: charge.margin * pages,
                 recipients: Vec::new(),
             }
         };
@@ -103,26 +107,54 @@ pub(super) fn route(
     Route { carrier, suffixed }
 }
 
-/// Returns the charge of one recipient, and the part of it that is reserved for a second leg.
+/// The account that pays, with the terms of its parent if it is a sub-account.
+#[derive(Clone, Copy)]
+pub(super) struct Payer<'a> {
+    pub(super) account: AccountId,
+    pub(super) resale: Option<&'a Resale>,
+}
+
+/// The charge of one page.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PageCharge {
+    /// The charge.
+    pub(super) charge: Money,
+    /// The part of it that is reserved for a second leg.
+    pub(super) reserve: Money,
+    /// The part of it that the parent gets.
+    pub(super) margin: Money,
+}
+
+/// Returns the charge of one page to a network.
 pub(super) fn charge(
     gateway: &GatewayRules,
     rules: &Rulebook,
-    account: AccountId,
+    payer: Payer<'_>,
     network: Option<u8>,
     unicode: bool,
-    pages: i64,
-) -> (Money, Money) {
+) -> PageCharge {
+    // The operator's price of a sub-account is that of its parent.
+    let account = payer.resale.map_or(payer.account, |resale| resale.parent);
     let of = |rules: &GatewayRules| {
         let price = rules.tariff.price(account, network);
-        (if unicode { price.unicode } else { price.plain }) * pages
+        if unicode { price.unicode } else { price.plain }
     };
     let leg = |leg| rules.leg(gateway.gateway, leg).map_or(Money::ZERO, of);
-    if gateway.legs.is_none() {
-        return (of(gateway), Money::ZERO);
+    let (own, reserve) = if gateway.legs.is_none() {
+        (of(gateway), Money::ZERO)
+    } else {
+        let (first, second) = (leg(crate::leg::Leg::First), leg(crate::leg::Leg::Second));
+        let dearer = first.max(second);
+        (dearer, dearer - first)
+    };
+    let charge = payer
+        .resale
+        .map_or(own, |resale| resale.paid(gateway.gateway, unicode, own));
+    PageCharge {
+        charge,
+        reserve,
+        margin: charge - own,
     }
-    let (first, second) = (leg(crate::leg::Leg::First), leg(crate::leg::Leg::Second));
-    let dearer = first.max(second);
-    (dearer, dearer - first)
 }
 
 /// Returns the charge of one recipient of a text by the current prices.
@@ -136,7 +168,20 @@ pub fn recipient_charge(
 ) -> Option<Money> {
     let network = rules.network_of(recipient);
     let gateway = rules.gateway(gateway)?;
-    Some(charge(gateway, rules, account, network, unicode, pages).0)
+    let payer = Payer {
+        account,
+        resale: None,
+    };
+    Some(charge(gateway, rules, payer, network, unicode).charge * pages)
+}
+
+/// Returns the part of the charges that the parent gets.
+pub(super) fn total_margin(classes: &[Class]) -> Money {
+    let count = |class: &Class| i64::try_from(class.recipients.len()).unwrap_or(i64::MAX);
+    classes
+        .iter()
+        .map(|class| class.margin * count(class))
+        .sum()
 }
 
 pub(super) fn total_cost(classes: &[Class]) -> Result<Money, Refusal> {

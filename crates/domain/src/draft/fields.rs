@@ -1,9 +1,12 @@
 //! The fields of a send, and the checks that all kinds of sends share.
 
+use super::classes::Payer;
 use crate::account::{Account, Environment, SenderId, SenderStatus};
 use crate::callback_url;
 use crate::gateway::{AppendSender, Gateway, GatewayRules, Rulebook};
+use crate::ids::AccountId;
 use crate::refusal::Refusal;
+use crate::resale::Resale;
 use crate::schedule::{self, SendTimes};
 use crate::sender;
 use std::collections::HashMap;
@@ -47,6 +50,34 @@ pub struct Customer {
     pub account: Account,
     /// The sender IDs by their comparison form ([`sender::key`]).
     pub senders: HashMap<String, SenderId>,
+    /// The terms of its parent, if it is a sub-account.
+    pub resale: Option<Resale>,
+}
+
+impl Customer {
+    /// Returns the account that pays for sends.
+    pub(super) fn payer(&self) -> Payer<'_> {
+        Payer {
+            account: self.account.id,
+            resale: self.resale.as_ref(),
+        }
+    }
+
+    /// Returns the account that gets the margins of sends.
+    pub(super) fn parent(&self) -> Option<AccountId> {
+        self.resale.as_ref().map(|resale| resale.parent)
+    }
+
+    /// Checks that the account may send in `environment`: its own status and that of its parent.
+    pub fn check_send(&self, environment: Environment) -> Result<(), Refusal> {
+        self.account.check_send(environment)?;
+        match &self.resale {
+            Some(resale) if environment == Environment::Live => {
+                resale.parent_status.refusal().map_or(Ok(()), Err)
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Returns a field that is not blank.

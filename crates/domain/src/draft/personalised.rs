@@ -37,6 +37,8 @@ const MAX_NAMED_REPEATED: usize = 100;
 pub struct PersonalisedDraft {
     /// The account.
     pub account: AccountId,
+    /// The account that gets the margins, if the account is a sub-account.
+    pub parent: Option<AccountId>,
     /// The environment.
     pub environment: Environment,
     /// The gateway.
@@ -148,6 +150,7 @@ impl PersonalisedDraft {
             classes,
             page_count: self.page_count,
             cost: self.cost,
+            parent: self.parent,
             priority: self.priority,
             due_at_ms: self.due_at_ms,
             validity_s: self.validity_s,
@@ -170,6 +173,7 @@ fn classes(recipients: &[PersonalisedRecipient]) -> Vec<Class> {
             one.pages,
             one.charge,
             one.reserve,
+            one.margin,
         );
         let class = classes.entry(key).or_insert_with(|| Class {
             carrier: one.carrier,
@@ -177,6 +181,7 @@ fn classes(recipients: &[PersonalisedRecipient]) -> Vec<Class> {
             pages: one.pages,
             charge: one.charge,
             reserve: one.reserve,
+            margin: one.margin,
             recipients: Vec::new(),
         });
         class.recipients.push(one.recipient);
@@ -247,6 +252,7 @@ pub fn draft_personalised(
     }
     Ok(PersonalisedDraft {
         account: customer.account.id,
+        parent: customer.parent(),
         environment,
         gateway: gateway.gateway,
         sender: sender.name.clone(),

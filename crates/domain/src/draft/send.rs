@@ -52,6 +52,8 @@ pub struct Draft {
     pub page_count: i64,
     /// The charge of all recipients.
     pub cost: Money,
+    /// The account that gets the margins, if the account is a sub-account.
+    pub parent: Option<AccountId>,
     /// The priority of dispatch.
     pub priority: Priority,
     /// The earliest time of submission, Unix milliseconds. `None` means now.
@@ -86,6 +88,11 @@ impl Draft {
         self.cost = classes::total_cost(&self.classes)?;
         self.priority = Priority::of(self.gateway, self.recipients.len());
         Ok(())
+    }
+
+    /// Returns the part of the cost that the parent gets.
+    pub fn margin(&self) -> Money {
+        classes::total_margin(&self.classes)
     }
 
     /// Returns the pages of all recipients.
@@ -149,7 +156,7 @@ pub fn draft(
         &sender.name,
         append,
         gateway,
-        customer.account.id,
+        customer.payer(),
         rules,
     );
     let cost = classes::total_cost(&classes)?;
@@ -172,6 +179,7 @@ pub fn draft(
         },
         page_count: largest_pages(&classes),
         cost,
+        parent: customer.parent(),
         priority: Priority::of(gateway.gateway, list.valid.len()),
         due_at_ms,
         validity_s,

@@ -108,6 +108,7 @@ pub(super) fn customer() -> Customer {
             sender("Waiting", SenderStatus::Pending, false),
             sender("Abroad", SenderStatus::Approved, true),
         ]),
+        resale: None,
     }
 }
 

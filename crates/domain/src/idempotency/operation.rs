@@ -51,5 +51,17 @@ named_enum! {
         AddAlert = "alerts",
         /// `/alerts/{alert_id}`.
         RemoveAlert = "alerts/remove",
+        /// `/webhooks/secrets`.
+        MakeSecret = "webhooks/secrets",
+        /// `/webhooks/secrets/{secret_id}`.
+        RevokeSecret = "webhooks/secrets/revoke",
+        /// `/webhooks/replay`.
+        ReplayCallbacks = "webhooks/replay",
+        /// `/sub-accounts`.
+        MakeSubAccount = "sub-accounts",
+        /// `/sub-accounts/{sub_account_id}`.
+        ChangeSubAccount = "sub-accounts/change",
+        /// `/sub-accounts/{sub_account_id}/transfer`.
+        Transfer = "sub-accounts/transfer",
     }
 }

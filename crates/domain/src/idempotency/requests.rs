@@ -5,11 +5,14 @@
 
 use super::fingerprint::{FingerprintWriter, RequestFingerprint};
 use super::operation::Operation;
-use crate::account::Environment;
+use crate::account::{AccountStatus, Environment};
+use crate::callback::request::{ReplayRequest, SecretRequest};
 use crate::draft::SendFields;
 use crate::draft::personalised::{choose, each_text};
 use crate::gateway::{AppendSender, Gateway};
+use crate::ids::AccountId;
 use crate::inbound::{AnswerChange, RouteRequest};
+use crate::money::Money;
 use crate::number;
 use crate::number::read_recipients;
 use crate::number::recipient::Recipient;
@@ -17,6 +20,7 @@ use crate::opt_out::OptOutRequest;
 use crate::otp::OtpRequest;
 use crate::payment::TopUpRequest;
 use crate::personalised::Rows;
+use crate::resale::{SubAccountChange, SubAccountRequest, TransferRequest};
 use crate::schedule::SendTimes;
 use crate::sender;
 use crate::sender_request::SenderRequest;
@@ -167,6 +171,58 @@ pub fn of_top_up(request: &TopUpRequest) -> RequestFingerprint {
     writer.integer("amount", Some(request.price.amount.units()));
     writer.text("provider", request.provider.as_deref());
     writer.text("return_url", request.return_url.as_deref());
+    writer.finish()
+}
+
+/// Returns the fingerprint of a request for a secret of callbacks.
+pub fn of_secret(request: &SecretRequest) -> RequestFingerprint {
+    let mut writer = FingerprintWriter::new(Operation::MakeSecret);
+    writer.integer("overlap", Some(request.overlap_s));
+    writer.finish()
+}
+
+/// Returns the fingerprint of a request for a replay of callbacks.
+pub fn of_replay(request: &ReplayRequest) -> RequestFingerprint {
+    let mut writer = FingerprintWriter::new(Operation::ReplayCallbacks);
+    let message = request.message.map(|message| message.to_string());
+    writer.text("message_id", message.as_deref());
+    writer.finish()
+}
+
+/// Returns the fingerprint of a request for a sub-account.
+pub fn of_sub_account(request: &SubAccountRequest) -> RequestFingerprint {
+    let mut writer = FingerprintWriter::new(Operation::MakeSubAccount);
+    writer.text("name", Some(&request.name));
+    writer.text("email", Some(&request.email));
+    writer.finish()
+}
+
+/// Returns the fingerprint of a change of a sub-account.
+pub fn of_sub_account_change(id: AccountId, change: &SubAccountChange) -> RequestFingerprint {
+    let mut writer = FingerprintWriter::new(Operation::ChangeSubAccount);
+    writer.integer("id", Some(id.0));
+    writer.text("status", change.status.map(AccountStatus::as_str));
+    let limit = change.daily_limit;
+    writer.flag("has_limit", limit.is_some());
+    writer.integer("daily_limit", limit.flatten().map(Money::units));
+    let mut prices = change.prices.clone();
+    prices.sort_unstable_by_key(|(gateway, _)| gateway.as_str());
+    writer.count("prices", prices.len());
+    for (gateway, price) in prices {
+        writer.text("gateway", Some(gateway.as_str()));
+        writer.integer("price", price.map(|price| price.plain.units()));
+        writer.integer("unicode_price", price.map(|price| price.unicode.units()));
+    }
+    writer.finish()
+}
+
+/// Returns the fingerprint of a transfer.
+pub fn of_transfer(id: AccountId, request: &TransferRequest) -> RequestFingerprint {
+    let mut writer = FingerprintWriter::new(Operation::Transfer);
+    writer.integer("id", Some(id.0));
+    writer.integer("amount", Some(request.amount.units()));
+    writer.text("direction", Some(request.direction.as_str()));
+    writer.text("reference", Some(&request.reference));
     writer.finish()
 }
 

@@ -1,6 +1,7 @@
 //! The refusals of requests about objects of the account: sender IDs, routes, opt-outs, tokens and
-//! top-ups.
+//! secrets, and of top-ups.
 
+use crate::money::Money;
 use thiserror::Error;
 
 /// The reason why such a request is refused.
@@ -81,6 +82,65 @@ pub enum ObjectRefusal {
          another `provider`."
     )]
     ProviderDown,
+    /// The account has no secret of callbacks with that id.
+    #[error(
+        "There is no secret with this secret_id on this account: `GET /webhooks/secrets` lists them."
+    )]
+    UnknownSecret,
+    /// The account has as many secrets as may sign a callback.
+    #[error(
+        "At most {limit} secrets of an account sign at once. Revoke one that is not needed, or wait until it ends."
+    )]
+    SecretsUsed {
+        /// The maximum number of secrets.
+        limit: usize,
+    },
+    /// The account has no sub-account with that id.
+    #[error("There is no sub-account with this sub_account_id: `GET /sub-accounts` lists them.")]
+    UnknownSubAccount,
+    /// A sub-account has no sub-accounts.
+    #[error("This account is a sub-account, and a sub-account has no sub-accounts of its own.")]
+    IsSubAccount,
+    /// The account has as many sub-accounts as it may have.
+    #[error("An account has at most {limit} sub-accounts.")]
+    SubAccountsUsed {
+        /// The maximum number of sub-accounts.
+        limit: usize,
+    },
+    /// The operator stopped the sub-account.
+    #[error("The operator set the status of this sub-account, so only the operator can change it.")]
+    SubAccountStopped,
+    /// The sub-account reached the daily limit that its parent set.
+    #[error(
+        "The daily limit of this account is {limit} NGN: {left} NGN are left for today, and {needed} NGN are needed. \
+         Nothing was sent or charged; the limit begins anew at midnight (Africa/Lagos)."
+    )]
+    SubAccountLimit {
+        /// The limit.
+        limit: Money,
+        /// The part that is left.
+        left: Money,
+        /// The charge.
+        needed: Money,
+    },
+    /// A price of a sub-account is below that of its parent.
+    #[error(
+        "The price over `{gateway}` is below your own: a page costs you {plain} NGN at most, and a Unicode page {unicode} NGN. \
+         Give no lower price."
+    )]
+    PriceBelowOwn {
+        /// The gateway.
+        gateway: &'static str,
+        /// The highest price of a page.
+        plain: Money,
+        /// The highest price of a Unicode page.
+        unicode: Money,
+    },
+    /// The reference was used for another transfer.
+    #[error(
+        "This reference was used for another transfer. Give each transfer a reference of its own."
+    )]
+    ReferenceUsed,
     /// The account has the maximum number of pending sender IDs.
     #[error(
         "At most {limit} sender IDs of an account may be pending. Wait until one is approved or rejected, and ask \

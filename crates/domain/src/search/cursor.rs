@@ -65,6 +65,14 @@ pub enum List {
     SmppUsers = 23,
     /// Tokens of an account, for the account.
     OwnTokens = 30,
+    /// Secrets that sign the callbacks of an account, for the account.
+    OwnSecrets = 31,
+    /// Dead callbacks of an account, for the account.
+    OwnDeadCallbacks = 32,
+    /// Attempts at callbacks of an account, for the account.
+    OwnAttempts = 33,
+    /// Sub-accounts of an account.
+    SubAccounts = 34,
     /// Opt-outs of an account.
     OptOuts = 40,
     /// Opt-outs of an account, for operators.
@@ -98,6 +106,11 @@ impl Cursor {
     /// list or scope, and for any other text.
     pub fn key<K: DeserializeOwned>(&self, list: List, scope: &[u8]) -> Option<K> {
         serde_json::from_slice(&open(self.0.trim(), list, scope)?).ok()
+    }
+
+    /// Returns the key in a cursor of this list and scope, or the refusal of any other text.
+    pub fn read<K: DeserializeOwned>(&self, list: List, scope: &[u8]) -> Result<K, Refusal> {
+        self.key(list, scope).ok_or_else(foreign)
     }
 
     /// Returns the text of the cursor.
@@ -135,14 +148,17 @@ impl Position {
                 place: u64::from_be_bytes(place.try_into().ok()?),
             })
         });
-        position.ok_or_else(|| {
-            Refusal::Malformed(
-                "`cursor` is not one that this list gave. Repeat `next_cursor` of the page before as it is, or leave \
-                 it out for the first page."
-                    .to_owned(),
-            )
-        })
+        position.ok_or_else(foreign)
     }
+}
+
+/// Returns the refusal of a cursor of another list.
+fn foreign() -> Refusal {
+    Refusal::Malformed(
+        "`cursor` is not one that this list gave. Repeat `next_cursor` of the page before as it is, or leave \
+         it out for the first page."
+            .to_owned(),
+    )
 }
 
 /// Returns the text of a cursor with this key.

@@ -183,17 +183,21 @@ impl WalletFilter {
         let kind = read("kind", fields.kind.as_ref(), EntryKind::from_name, || {
             one_of(EntryKind::ALL.iter().map(|kind| kind.as_str()))
         });
-        let id = |text: &str| text.parse().ok();
-        let message_id = read("message_id", fields.message_id.as_ref(), id, || {
-            "the id of a message".to_owned()
-        });
         Ok(Self {
             since_ms,
             until_ms,
             kind: kind?,
-            message_id: message_id?,
+            message_id: read_message(fields)?,
         })
     }
+}
+
+/// Parses the message of a search.
+pub fn read_message(fields: &FilterFields) -> Result<Option<MessageId>, Refusal> {
+    let id = |text: &str| text.parse().ok();
+    read("message_id", fields.message_id.as_ref(), id, || {
+        "the id of a message".to_owned()
+    })
 }
 
 /// The time and groups of a usage report.

@@ -205,6 +205,7 @@ mod tests {
             classes: Vec::new(),
             page_count: 1,
             cost: Money::ZERO,
+            parent: None,
             priority: Priority::Otp,
             due_at_ms: None,
             texts: None,

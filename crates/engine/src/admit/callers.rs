@@ -216,7 +216,13 @@ impl Callers {
             .map(|sender| (sender::key(&sender.name), sender))
             .collect();
         let has_opt_outs = self.store.opt_outs().were_used(id).await?;
-        Ok(Some((Customer { account, senders }, has_opt_outs)))
+        let resale = self.store.sub_accounts().terms(id).await?;
+        let customer = Customer {
+            account,
+            senders,
+            resale,
+        };
+        Ok(Some((customer, has_opt_outs)))
     }
 
     /// Polls the revision and invalidates what changed. Runs until the engine ends.
@@ -255,12 +261,16 @@ impl Callers {
         Ok(())
     }
 
-    /// Drops the given accounts from the cache, or all of them. All unknown tokens are dropped too,
+    /// Drops the given accounts and their sub-accounts from the cache, or all of them. All unknown tokens are dropped too,
     /// because one may have been created since.
     fn forget(&self, changed: Option<&HashSet<AccountId>>) {
         let mut known = self.known();
         known.tokens.retain(|_, caller| match (caller, changed) {
-            (Some(caller), Some(changed)) => !changed.contains(&caller.customer.account.id),
+            (Some(caller), Some(changed)) => {
+                let parent = caller.customer.resale.as_ref().map(|resale| resale.parent);
+                let mut of_caller = [Some(caller.customer.account.id), parent].into_iter();
+                !of_caller.any(|account| account.is_some_and(|account| changed.contains(&account)))
+            }
             _ => false,
         });
         known.forgotten += 1;

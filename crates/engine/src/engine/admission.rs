@@ -15,6 +15,7 @@ use crate::context::live::Live;
 use crate::error::{Error, within};
 use domain::idempotency::{self, Decision, IdempotencyKey, RequestFingerprint};
 use domain::rate::Rate;
+use domain::resale::Resale;
 use domain::{AccountId, Customer, Environment, Purse, Refusal};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -265,7 +266,11 @@ impl Admission {
         self.stages.guards.check(&draft)?;
         let (purse, spending) = self.queries().wallet().await?;
         if let Some(mut spending) = spending {
-            spending.spend(draft.cost, now_ms)?;
+            let spent = spending.spend(draft.cost, now_ms);
+            spent.map_err(|refusal| match draft.parent {
+                Some(_) => Resale::refusal(refusal),
+                None => refusal,
+            })?;
         }
         Ok(Quoted {
             quote,

@@ -4,6 +4,7 @@ use crate::admit::sandbox as simulated;
 use crate::context::Context;
 use crate::context::live::Live;
 use crate::error::{Error, within};
+use crate::queries::callbacks;
 use crate::queries::export::{OptOutsExport, RecipientsExport, WalletExport};
 use crate::queries::inbound;
 use crate::queries::messages::{self, Message};
@@ -16,12 +17,13 @@ use domain::inbound::{AnswerTexts, InboundMessage, InboundRoute};
 use domain::opt_out::OptOut;
 use domain::payment::TopUp;
 use domain::search::{
-    FilterFields, InboundFilter, List, MessageFilter, Page, UsageBy, UsageFilter, WalletFilter,
-    read_status,
+    FilterFields, InboundFilter, KeyPage, List, MessageFilter, Page, UsageBy, UsageFilter,
+    WalletFilter, read_message, read_status,
 };
-use domain::{AccountId, Environment, Purse, Refusal, Spending};
+use domain::{AccountId, Environment, ObjectRefusal, Purse, Refusal, Spending};
+use serde::de::DeserializeOwned;
 use std::sync::Arc;
-use store::TokenInfo;
+use store::{Callback, CallbackAttempt, CallbackSecret, SubAccount, TokenInfo};
 
 /// The unparsed fields of a request for a page.
 #[derive(Clone, Copy, Debug, Default)]
@@ -158,6 +160,69 @@ impl CustomerQueries {
         let cursor_scope = scope.cursor_scope(None);
         let page = Page::read(page.limit, page.cursor, List::TopUps, &cursor_scope)?;
         within(owned::top_ups(&scope, self.account, page)).await
+    }
+
+    /// Returns a page of the secrets that sign the account's callbacks, newest first.
+    pub async fn callback_secrets(
+        &self,
+        page: PageFields<'_>,
+    ) -> Result<ListPage<CallbackSecret>, Error> {
+        let scope = self.scope();
+        let page = self.key_page(page, List::OwnSecrets)?;
+        within(callbacks::secrets(&scope, self.account, page)).await
+    }
+
+    /// Returns a page of the account's dead callbacks, the latest first.
+    pub async fn dead_callbacks(&self, page: PageFields<'_>) -> Result<ListPage<Callback>, Error> {
+        let scope = self.scope();
+        let page = self.key_page(page, List::OwnDeadCallbacks)?;
+        within(callbacks::dead(&scope, self.account, page)).await
+    }
+
+    /// Returns a page of the recorded attempts at the account's callbacks, latest messages first.
+    pub async fn callback_attempts(
+        &self,
+        fields: &FilterFields,
+        page: PageFields<'_>,
+    ) -> Result<ListPage<CallbackAttempt>, Error> {
+        let message = read_message(fields)?;
+        let scope = self.scope();
+        let page = self.key_page(page, List::OwnAttempts)?;
+        within(callbacks::attempts(&scope, self.account, message, page)).await
+    }
+
+    /// Returns a page of the account's sub-accounts, newest first.
+    pub async fn sub_accounts(&self, page: PageFields<'_>) -> Result<ListPage<SubAccount>, Error> {
+        let scope = self.scope();
+        let page = self.key_page(page, List::SubAccounts)?;
+        within(owned::sub_accounts(&scope, self.account, page)).await
+    }
+
+    /// Returns one sub-account of the account.
+    pub async fn sub_account(&self, id: &str) -> Result<SubAccount, Error> {
+        let unknown = || Refusal::Object(ObjectRefusal::UnknownSubAccount);
+        let id = id.parse().map_err(|_| unknown())?;
+        let found = self.context.store.sub_accounts().find(self.account, id);
+        let found = within(async { Ok(found.await?) }).await?;
+        Ok(found.ok_or_else(unknown)?)
+    }
+
+    /// Returns the queries of a sub-account of the account, or these if none is named.
+    pub async fn of_sub_account(self, id: Option<&str>) -> Result<Self, Error> {
+        let Some(id) = id.map(str::trim).filter(|id| !id.is_empty()) else {
+            return Ok(self);
+        };
+        let account = self.sub_account(id).await?.account.id;
+        Ok(Self { account, ..self })
+    }
+
+    fn key_page<K: DeserializeOwned>(
+        &self,
+        page: PageFields<'_>,
+        list: List,
+    ) -> Result<KeyPage<K>, Refusal> {
+        let cursor_scope = self.scope().cursor_scope(None);
+        KeyPage::read(page.limit, page.cursor, list, &cursor_scope)
     }
 
     /// Returns a page of the groups of a usage report.

@@ -214,7 +214,7 @@ impl SmppBind {
     pub async fn submit(&self, submit: SubmitFields) -> Result<MessageId, SubmitRefusal> {
         let current = self.admitted(Bound::admit_submit)?;
         let environment = current.environment();
-        current.caller.customer.account.check_send(environment)?;
+        current.caller.customer.check_send(environment)?;
         self.stages.queue.check_capacity()?;
         let request = SendRequest::Submit(submit, self.stages.context.random.bytes());
         match self.admission(&current).send(request, None).await? {

@@ -134,7 +134,7 @@ impl Stages {
         })?;
         let account = &caller.customer.account;
         let allowed = match purpose {
-            Purpose::Send | Purpose::Quote => account.check_send(environment),
+            Purpose::Send | Purpose::Quote => caller.customer.check_send(environment),
             Purpose::Report | Purpose::Read => account.check_read(environment),
         };
         let too_many = rate.refused.take().map_or(Ok(()), Err);

@@ -348,6 +348,7 @@ impl Kit {
             classes: vec![],
             page_count: 1,
             cost: Money::ZERO,
+            parent: None,
             priority: Priority::Normal,
             due_at_ms: None,
             texts: None,

@@ -1,14 +1,14 @@
-//! Pages of what an account owns: its routes of inbound messages, its opt-outs, its tokens and its
-//! top-ups.
+//! Pages of what an account owns: routes of inbound messages, opt-outs, tokens, top-ups and
+//! sub-accounts.
 
 use super::scope::{ListPage, Scope};
 use crate::error::Error;
 use domain::inbound::InboundRoute;
 use domain::opt_out::OptOut;
 use domain::payment::{TopUp, TopUpId};
-use domain::search::{List, Page, Position};
+use domain::search::{KeyPage, List, Page, Position};
 use domain::{AccountId, MessageId};
-use store::TokenInfo;
+use store::{ListRow, SubAccount, TokenInfo};
 
 /// The prefixes of ids.
 const ROUTE: &str = "rt_";
@@ -73,6 +73,19 @@ pub(crate) async fn top_ups(
         place: 0,
     };
     Ok(scope.cut(List::TopUps, page, items.await?, position))
+}
+
+/// Returns a page of the sub-accounts of an account, newest first.
+pub(crate) async fn sub_accounts(
+    scope: &Scope<'_>,
+    account: AccountId,
+    page: KeyPage<i64>,
+) -> Result<ListPage<SubAccount>, Error> {
+    let sub_accounts = scope.store.sub_accounts();
+    let items = sub_accounts
+        .list(account, page.after, page.limit + 1)
+        .await?;
+    Ok(scope.cut_by_key(List::SubAccounts, page.limit, items, ListRow::key))
 }
 
 fn behind(account: AccountId, page: &Page, prefix: &str) -> Option<Behind> {

@@ -1,7 +1,8 @@
 //! The scope of a query, and the pages of its results.
 
-use domain::search::{List, Page, Position};
+use domain::search::{Cursor, List, Page, Position};
 use domain::{AccountId, Environment, MessageId, NumberPlan, Rulebook};
+use serde::Serialize;
 use store::Store;
 
 /// A page of a list.
@@ -71,6 +72,25 @@ impl Scope<'_> {
         let end = items.last().filter(|_| has_more);
         let next_cursor = end.map(|end| position(end).encode(list, &self.cursor_scope(None)));
         ListPage { items, next_cursor }
+    }
+
+    /// Returns the page of items with keys, of which one more was read than the page has.
+    pub(super) fn cut_by_key<T, K: Serialize>(
+        &self,
+        list: List,
+        limit: u32,
+        mut items: Vec<T>,
+        key: impl Fn(&T) -> K,
+    ) -> ListPage<T> {
+        let limit = limit as usize;
+        let has_more = items.len() > limit;
+        items.truncate(limit);
+        let end = items.last().filter(|_| has_more);
+        let cursor = end.map(|end| Cursor::after(&key(end), list, &self.cursor_scope(None)));
+        ListPage {
+            items,
+            next_cursor: cursor.map(|cursor| cursor.as_str().to_owned()),
+        }
     }
 
     /// Returns the cursor of the page after a recipient of a message.

@@ -29,18 +29,21 @@ pub struct WalletEntry {
     pub component: Component,
     /// The balance of the component after the entry.
     pub balance_after: Money,
-    /// The message of a charge or refund.
+    /// The message of a charge, refund or margin.
     pub message: Option<MessageId>,
-    /// The recipient of a refund.
+    /// The recipient of a refund, or of a margin that was taken back.
     pub recipient: Option<Recipient>,
-    /// The reference of a credit.
+    /// The reference of a credit or transfer.
     pub reference: Option<String>,
 }
 
 impl WalletEntry {
     fn new(entry: LedgerEntry, balance_after: Money) -> Self {
         let kind = kind(&entry);
-        let is_of_message = matches!(kind, search::EntryKind::Charge | search::EntryKind::Refund);
+        let is_of_message = matches!(
+            kind,
+            search::EntryKind::Charge | search::EntryKind::Refund | search::EntryKind::Margin
+        );
         Self {
             id: format!("{}-{:x}", entry.subject.0.simple(), place(&entry)),
             at_ms: entry.created_at_ms,
@@ -62,6 +65,8 @@ fn kind(entry: &LedgerEntry) -> search::EntryKind {
         EntryKind::Refund | EntryKind::UnusedLeg => search::EntryKind::Refund,
         EntryKind::Credit if entry.amount < Money::ZERO => search::EntryKind::Debit,
         EntryKind::Credit => search::EntryKind::Credit,
+        EntryKind::Transfer => search::EntryKind::Transfer,
+        EntryKind::Margin => search::EntryKind::Margin,
     }
 }
 

@@ -10,6 +10,7 @@ use domain::opt_out::OptOut;
 use domain::payment::{
     CURRENCY, NewTopUp, Payment, PaymentStatus, Percent, Priced, Received, TopUp, TopUpId,
 };
+use domain::resale::{Direction, TransferRequest};
 use domain::smpp_user::{SmppLimits, SmppUser};
 use domain::token::TokenTerms;
 use domain::user::UserId;
@@ -25,7 +26,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use store::{
     Accepted, AddedRoute, ArrivedPage, CallbackSecret, CarrierReport, Claim, Edit, Expiry,
     ImportState, Invited, Kept, KeptPages, Link, NewMessage, NewSession, NewUser, Outcome,
-    Progress, Receipt, RouteOwner, Store, SubscriberCommand, TokenInfo,
+    Progress, Receipt, RouteOwner, Store, SubscriberCommand, TokenInfo, Transfer,
 };
 use storekit::{
     CARRIER, DAY, Fate, Kit, NOW, Sending, URL, backup_planner, by, claim, delivered, message_id,
@@ -318,6 +319,29 @@ async fn opt_outs(kit: &Kit, account: AccountId) {
     assert_eq!(dnd.await.unwrap(), 1);
 }
 
+/// A sub-account that was given money, and pays its parent for a send.
+async fn sub_accounts(kit: &Kit, parent: AccountId) {
+    let account = kit.sub_account(parent, 0).await;
+    let transfer = Transfer {
+        id: message_id(NOW),
+        account,
+        request: TransferRequest {
+            amount: naira(10),
+            direction: Direction::ToSub,
+            reference: "june".to_owned(),
+        },
+        created_at_ms: NOW,
+    };
+    let accounts = kit.store.sub_accounts();
+    let moved = accounts.transfer(parent, transfer, None, by(NOW)).await;
+    assert!(matches!(moved.unwrap(), Outcome::Made(_)));
+    let send = Sending {
+        parent: Some((parent, 2)),
+        ..sending(account)
+    };
+    kit.accepted(&send).await;
+}
+
 /// The times and addresses at which a token is valid.
 fn terms(index: usize) -> TokenTerms {
     TokenTerms {
@@ -330,6 +354,7 @@ fn terms(index: usize) -> TokenTerms {
 
 /// Tokens, sender IDs and signing secrets in all their states.
 async fn customers(kit: &Kit, accounts: &[AccountId]) {
+    sub_accounts(kit, accounts[0]).await;
     for (index, &id) in accounts.iter().enumerate() {
         let token = TokenInfo {
             id: format!("tok-{index}"),

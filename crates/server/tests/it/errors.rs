@@ -222,8 +222,10 @@ async fn every_code_of_the_documentation_is_answered_and_no_other() {
         .collect();
     // `our_own_failure_tells_nothing_of_its_cause` has this answer.
     answered.insert("API-5001".to_owned());
-    // `idempotency`, `personalised`, `otp` and `opting_out` have these answers.
-    let others = ["API-2016", "API-2018", "API-2019", "API-2020", "API-2021"];
+    // `idempotency`, `personalised`, `otp`, `opting_out`, `sub_accounts` and `top_ups` have these.
+    let others = [
+        "API-2016", "API-2018", "API-2019", "API-2020", "API-2021", "API-2022", "API-3006",
+    ];
     answered.extend(others.map(str::to_owned));
     assert_eq!(answered, documented);
     ogene.end().await;

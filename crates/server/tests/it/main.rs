@@ -88,6 +88,8 @@ mod slow;
 #[cfg(test)]
 mod smpp_server;
 #[cfg(test)]
+mod sub_accounts;
+#[cfg(test)]
 mod tenants;
 #[cfg(test)]
 mod texts;
@@ -99,5 +101,7 @@ mod token_requests;
 mod tokens;
 #[cfg(test)]
 mod top_ups;
+#[cfg(test)]
+mod webhooks;
 #[cfg(test)]
 mod window;

@@ -58,6 +58,7 @@ fn message(ogene: &Ogene, store: &Store, at_ms: i64) -> NewMessage {
         classes: Vec::new(),
         page_count: 1,
         cost,
+        parent: None,
         priority: Priority::Normal,
         due_at_ms: None,
         texts: None,

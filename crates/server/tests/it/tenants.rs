@@ -31,6 +31,12 @@ enum Policy {
     Token,
     /// The path reads the top-up that it names.
     TopUp,
+    /// The path revokes the secret of callbacks that it names.
+    Secret,
+    /// The path replays the callbacks of the message that its fields name.
+    Replay,
+    /// The path reads, changes or pays the sub-account that it names.
+    SubAccount,
 }
 
 /// Every path of the service. A new path needs a policy here.
@@ -81,6 +87,17 @@ const POLICIES: &[(&str, Policy)] = &[
     ("/api/v2/exports/opt-outs.csv", Policy::Own),
     ("/api/v2/tokens", Policy::Own),
     ("/api/v2/tokens/{token_id}", Policy::Token),
+    ("/api/v2/sub-accounts", Policy::Own),
+    ("/api/v2/sub-accounts/{sub_account_id}", Policy::SubAccount),
+    (
+        "/api/v2/sub-accounts/{sub_account_id}/transfer",
+        Policy::SubAccount,
+    ),
+    ("/api/v2/webhooks/secrets", Policy::Own),
+    ("/api/v2/webhooks/secrets/{secret_id}", Policy::Secret),
+    ("/api/v2/webhooks/dead", Policy::Own),
+    ("/api/v2/webhooks/replay", Policy::Replay),
+    ("/api/v2/webhooks/attempts", Policy::Own),
     ("/api/v2/exports/recipients.csv", Policy::Own),
     ("/api/v2/exports/wallet.csv", Policy::Own),
     ("/api/v2/usage", Policy::Own),
@@ -138,6 +155,14 @@ const POLICIES: &[(&str, Policy)] = &[
     ("/api/sandbox/v2/inbound/answers", Policy::Own),
     ("/api/sandbox/v2/opt-outs", Policy::Own),
     ("/api/sandbox/v2/exports/opt-outs.csv", Policy::Own),
+    ("/api/sandbox/v2/sub-accounts", Policy::Own),
+    (
+        "/api/sandbox/v2/sub-accounts/{sub_account_id}",
+        Policy::SubAccount,
+    ),
+    ("/api/sandbox/v2/webhooks/secrets", Policy::Own),
+    ("/api/sandbox/v2/webhooks/dead", Policy::Own),
+    ("/api/sandbox/v2/webhooks/attempts", Policy::Own),
     ("/api/sandbox/v2/exports/recipients.csv", Policy::Own),
     ("/api/sandbox/v2/exports/wallet.csv", Policy::Own),
     ("/api/sandbox/v2/usage", Policy::Own),
@@ -518,6 +543,92 @@ async fn another_accounts_token_is_answered_as_an_unknown_one() {
             let unknown = revoke("tok_0000000000000000").await;
             assert_eq!(unknown.0, 404, "{path}");
             assert_eq!(revoke(&other.customer.token_id).await, unknown, "{path}");
+        }
+    }
+    two.ogene.end().await;
+}
+
+#[tokio::test]
+async fn another_accounts_secret_is_answered_as_an_unknown_one() {
+    let two = Two::start().await;
+    for (me, other) in two.pairs() {
+        for path in of_policy(Policy::Secret) {
+            let post = Request::post("/api/v2/webhooks/secrets").bearer(&other.customer.token);
+            let made = two.ogene.ask(&post.json(&json!({}))).await.json();
+            let id = made["data"]["secret_id"].as_str().expect("an id");
+            let revoke = async |token: &str, id: &str| {
+                let path = path.replace("{secret_id}", id);
+                let revoke = Request::new("DELETE", &path).bearer(token);
+                told(&two.ogene.ask(&revoke).await)
+            };
+            let unknown = revoke(&me.customer.token, "sec_0000000000000000").await;
+            assert_eq!(unknown.0, 404, "{path}");
+            assert_eq!(revoke(&me.customer.token, id).await, unknown, "{path}");
+            assert_eq!(revoke(&other.customer.token, id).await.0, 200, "{path}");
+        }
+        for path in of_policy(Policy::Replay) {
+            let replay = async |token: &str, id: &str| {
+                let replay = Request::post(path).bearer(token);
+                let fields = json!({ "message_id": id });
+                told(&two.ogene.ask(&replay.json(&fields)).await)
+            };
+            let unknown = replay(&me.customer.token, UNKNOWN).await;
+            assert_eq!(unknown.0, 404, "{path}");
+            for id in [&other.live, &other.sandbox] {
+                assert_eq!(replay(&me.customer.token, id).await, unknown, "{path}");
+                assert_eq!(replay(&other.customer.token, id).await.0, 200, "{path}");
+            }
+        }
+    }
+    two.ogene.end().await;
+}
+
+#[tokio::test]
+async fn another_accounts_sub_account_is_answered_as_an_unknown_one() {
+    let two = Two::start().await;
+    for (me, other) in two.pairs() {
+        let post = Request::post("/api/v2/sub-accounts").bearer(&other.customer.token);
+        let post = post.json(&json!({"name": "Theirs", "email": "a@example.ng"}));
+        let made = two.ogene.ask(&post).await.json();
+        let id = made["data"]["sub_account_id"].as_str().expect("an id");
+        for path in of_policy(Policy::SubAccount) {
+            let methods: &[&str] = match path {
+                path if path.ends_with("/transfer") => &["POST"],
+                path if path.starts_with("/api/sandbox") => &["GET"],
+                _ => &["GET", "PATCH"],
+            };
+            for method in methods {
+                let ask = async |token: &str, id: &str| {
+                    let path = path.replace("{sub_account_id}", id);
+                    let fields = json!({"status": "active", "amount": "1", "direction": "to_sub",
+                        "reference": path});
+                    let request = Request::new(method, &path).bearer(token);
+                    let request = match *method {
+                        "GET" => request,
+                        _ => request.json(&fields),
+                    };
+                    told(&two.ogene.ask(&request).await)
+                };
+                let unknown = ask(&me.customer.token, "1882399170363392").await;
+                assert_eq!(unknown.0, 404, "{path}");
+                // An account is no sub-account of itself or of another.
+                for id in [
+                    id,
+                    &other.customer.id.to_string(),
+                    &me.customer.id.to_string(),
+                ] {
+                    assert_eq!(
+                        ask(&me.customer.token, id).await,
+                        unknown,
+                        "{method} {path}"
+                    );
+                }
+                assert_eq!(
+                    ask(&other.customer.token, id).await.0,
+                    200,
+                    "{method} {path}"
+                );
+            }
         }
     }
     two.ogene.end().await;

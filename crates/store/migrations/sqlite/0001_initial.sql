@@ -16,6 +16,27 @@ create table accounts (
     created_at_ms bigint not null
 );
 
+-- The accounts that belong to another account, with the prices of a page that it set. Both have one bucket, and the
+-- number of a sub-account is the higher one.
+create table sub_accounts (
+    account_id bigint not null primary key references accounts (account_id),
+    parent_id bigint not null references accounts (account_id),
+    prices text not null default ''
+);
+create index sub_accounts_by_parent on sub_accounts (parent_id, account_id);
+
+-- The transfers between an account and its sub-accounts. A parent uses a reference once.
+create table transfers (
+    parent_id bigint not null references accounts (account_id),
+    reference text not null,
+    transfer_id blob not null unique,
+    account_id bigint not null references accounts (account_id),
+    direction text not null,
+    amount bigint not null,
+    created_at_ms bigint not null,
+    primary key (parent_id, reference)
+);
+
 -- The secrets that identify an account to the API, as hashes. `allowed` lists address ranges with commas between
 -- them; an empty list allows every address. `scopes` lists the scopes with commas. A token without `expires_at_ms` does
 -- not expire, and one without `per_minute` has the limits of its account alone.
@@ -193,7 +214,8 @@ create index sign_in_failures_by_time on sign_in_failures (last_at_ms);
 -- Wallets
 
 -- The six balances of an account. `spent_today` is the sum of charges on `spent_day`, in days of Lagos since 1970.
--- A wallet without `limit_per_day` has no daily limit.
+-- A wallet without `limit_per_day` has no daily limit. `sells` is true for an account with sub-accounts. Its
+-- `universal_wallet` may be below zero, after refunds that took margins back.
 create table wallets (
     bucket bigint not null,
     account_id bigint not null,
@@ -202,10 +224,11 @@ create table wallets (
     sms_bonus bigint not null default 0 check (sms_bonus >= 0),
     sms_wallet bigint not null default 0 check (sms_wallet >= 0),
     main_balance bigint not null default 0 check (main_balance >= 0),
-    universal_wallet bigint not null default 0 check (universal_wallet >= 0),
+    universal_wallet bigint not null default 0 check (universal_wallet >= 0 OR sells),
     limit_per_day bigint,
     spent_day bigint not null default 0,
     spent_today bigint not null default 0,
+    sells boolean not null default false,
     primary key (bucket, account_id)
 ) without rowid;
 
@@ -279,6 +302,7 @@ create unique index top_ups_by_receipt on top_ups (sandbox, receipt_number) wher
 -- A paused message has `paused_at_ms`. `paused_for_ms` is the length of earlier pauses, by which a resume moved
 -- `due_at_ms`. `cancelled_at_ms` is the end of a cancel. `changes` lists the last pauses and resumes with their times.
 -- `receipts_to` is the SMPP user that gets receipts, and `receipts_wanted` says of which statuses.
+-- In a message of a sub-account, `parent_id` got `cost` less `parent_cost`, and `margins` packs its part of each recipient.
 create table messages (
     bucket bigint not null,
     message_id blob not null,
@@ -305,6 +329,9 @@ create table messages (
     body text,
     otp_id blob,
     changes text,
+    parent_id bigint,
+    parent_cost bigint,
+    margins blob,
     recipients blob not null,
     primary key (bucket, message_id)
 ) without rowid;

@@ -7,6 +7,7 @@ mod apply;
 mod context;
 mod decide;
 mod fast_path;
+mod margins;
 mod message;
 mod put_back;
 mod refund;

@@ -3,6 +3,8 @@
 //! Drafts that arrive together are decided and committed together. A refusal does not affect the
 //! others.
 
+use super::message_rows::{self, MessageRow};
+use super::new_message::{Accepted, NewMessage};
 use crate::batches::batch::Batch;
 use crate::batches::batch_rows;
 use crate::buckets::Buckets;
@@ -11,62 +13,14 @@ use crate::messages::duplicates::{self, OpenWindows, Window};
 use crate::messages::message_times::{self, Span};
 use crate::messages::recipient_texts;
 use crate::otps::{self, OtpChecks};
-use crate::rows::{id_bytes, paid_from};
-use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
-use database::{Change, Error, Result, Tx, bulk, query, value};
+use crate::rows::id_bytes;
+use crate::wallets::{self, EntryKind, LedgerEntry, MARGINS, Movement, Owner};
+use database::{Change, Error, Result, Tx, query};
 use domain::idempotency::{self, Decision, KeyState};
-use domain::{Draft, Environment, MessageId, Money, Purse, Refusal, Terms, recipient_list};
+use domain::resale::Resale;
+use domain::{Environment, Money, Purse, Refusal};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use std::sync::Arc;
-
-/// A draft that requests acceptance.
-#[derive(Clone, Debug)]
-pub struct NewMessage {
-    /// The id of the message.
-    pub id: MessageId,
-    /// The content, the recipients and the price.
-    pub draft: Arc<Draft>,
-    /// The terms of its gateway.
-    pub terms: Terms,
-    /// The batches that send it.
-    pub batches: Vec<Batch>,
-    /// The idempotency key of the request, if it has one.
-    pub key: Option<KeyedSend>,
-}
-
-/// A send with an idempotency key.
-#[derive(Clone, Debug)]
-pub struct KeyedSend {
-    /// The key and the request.
-    pub request: KeyedRequest,
-    /// The form of its answer.
-    pub answer: MakeAnswer,
-}
-
-/// A writer of the answer to an accepted send, from the balance after its charge.
-#[derive(Clone)]
-pub struct MakeAnswer(pub Arc<dyn Fn(Money) -> StoredAnswer + Send + Sync>);
-
-impl fmt::Debug for MakeAnswer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("MakeAnswer")
-    }
-}
-
-/// The answer to a draft.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Accepted {
-    /// The message is accepted and paid for.
-    Yes {
-        /// The balance of the wallet after it. It is zero in the sandbox, which has no wallet.
-        balance: Money,
-    },
-    /// The same request was accepted under its key before, with this answer. Nothing was charged.
-    Replay(StoredAnswer),
-    /// The draft is refused, and nothing was charged.
-    No(Refusal),
-}
 
 pub(super) struct Accept {
     pub(super) buckets: Buckets,
@@ -166,6 +120,11 @@ impl<'a> Decisions<'a> {
     fn draw(&mut self, message: &NewMessage) -> Result<Decided<(Purse, Money)>> {
         let owner = self.accept.owner(message);
         let cost = message.draft.cost;
+        let parent = self.accept.parent(message);
+        let of_parent = match parent {
+            Some(parent) => self.wallet(parent)?.refusal.clone(),
+            None => None,
+        };
         let wallet = self
             .wallets
             .get_mut(&owner)
@@ -174,6 +133,9 @@ impl<'a> Decisions<'a> {
         if let Some(refusal) = &wallet.refusal {
             return Ok(Err(refusal.clone()));
         }
+        if let Some(refusal) = of_parent {
+            return Ok(Err(refusal));
+        }
         let Some(drawn) = wallet.purse.draw(cost) else {
             return Ok(Err(Refusal::InsufficientFunds {
                 needed: cost,
@@ -181,13 +143,28 @@ impl<'a> Decisions<'a> {
             }));
         };
         if let Err(refusal) = wallet.spending.spend(cost, self.accept.now_ms) {
-            return Ok(Err(refusal));
+            return Ok(Err(match parent {
+                Some(_) => Resale::refusal(refusal),
+                None => refusal,
+            }));
         }
         wallet.purse.pay(&drawn);
         let movement = self.movements.entry(owner).or_default();
         movement.purse.pay(&drawn);
         movement.spending = Some(wallet.spending);
-        Ok(Ok((drawn, wallet.purse.total())))
+        let balance = wallet.purse.total();
+        if let Some(parent) = parent {
+            let margin = message.draft.margin();
+            self.wallet(parent)?.purse.add(MARGINS, margin);
+            let movement = self.movements.entry(parent).or_default();
+            movement.purse.add(MARGINS, margin);
+        }
+        Ok(Ok((drawn, balance)))
+    }
+
+    fn wallet(&mut self, owner: Owner) -> Result<&mut wallets::Wallet> {
+        let wallet = self.wallets.get_mut(&owner);
+        wallet.ok_or(Error::Impossible("an account has no wallet"))
     }
 }
 
@@ -203,7 +180,8 @@ impl Change for Accept {
             .filter(|message| {
                 is_live(message) || message.key.is_some() || message.draft.otp.is_some()
             })
-            .map(|message| self.owner(message))
+            .flat_map(|message| [Some(self.owner(message)), self.parent(message)])
+            .flatten()
             .collect();
         let owners: Vec<Owner> = owners.into_iter().collect();
         let wallets = wallets::lock(tx, &owners).await?;
@@ -262,6 +240,28 @@ impl Accept {
         (self.buckets.account(account), account)
     }
 
+    /// Returns the parent of a message's account, if it is a sub-account that is charged.
+    fn parent(&self, message: &NewMessage) -> Option<Owner> {
+        let parent = message.draft.parent.filter(|_| is_live(message))?;
+        Some((self.buckets.account(parent), parent))
+    }
+
+    /// Returns the entry of the margin that the parent of a message's account gets.
+    fn margin(&self, message: &NewMessage) -> Option<LedgerEntry> {
+        let (_, account) = self.parent(message)?;
+        let amount = message.draft.margin();
+        amount.is_positive().then_some(LedgerEntry {
+            account,
+            subject: message.id,
+            recipient: None,
+            kind: EntryKind::Margin,
+            component: MARGINS,
+            amount,
+            created_at_ms: self.now_ms,
+            reference: None,
+        })
+    }
+
     /// Returns the place of a message's key, if it has one.
     fn place(&self, message: &NewMessage) -> Option<Place> {
         let (account, environment) = (message.draft.account, message.draft.environment);
@@ -301,6 +301,7 @@ impl Accept {
                 created_at_ms: self.now_ms,
                 reference: None,
             }));
+            entries.extend(self.margin(message));
         }
         // Batches are also sorted by key. On PostgreSQL the key begins with the account.
         if !self.buckets.is_embedded() {
@@ -317,53 +318,15 @@ impl Accept {
     }
 
     async fn keep(&self, tx: &mut Tx, kept: &[Kept<'_>]) -> Result<()> {
-        tx.execute_each(
-            bulk(
-                "insert into messages (bucket, message_id, account_id, due_at_ms,
-                 sandbox, gateway, refund_undelivered, two_legs, sender, body, callback_url,
-                     customer_reference, cost, page_count, paid_from, recipients, otp_id,
-                     pages_total, validity_s, receipts_to, receipts_wanted)
-             values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-                 $17, $18, $19, $20, $21)",
-                "insert into messages (bucket, message_id, account_id, due_at_ms,
-                 sandbox, gateway, refund_undelivered, two_legs, sender, body, callback_url,
-                     customer_reference, cost, page_count, paid_from, recipients, otp_id,
-                     pages_total, validity_s, receipts_to, receipts_wanted)
-             select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[],
-                 $5::boolean[], $6::text[], $7::boolean[], $8::boolean[], $9::text[],
-                 $10::text[], $11::text[], $12::text[], $13::bigint[], $14::bigint[],
-                 $15::text[], $16::bytea[], $17::bytea[], $18::bigint[], $19::bigint[],
-                 $20::text[], $21::text[])",
-            )
-            .rows(kept, |row| {
-                let Kept { message, drawn, .. } = row;
-                let draft = &message.draft;
-                [
-                    value(self.owner(message).0.0),
-                    value(id_bytes(&message.id)),
-                    value(draft.account.0),
-                    value(draft.due_at_ms),
-                    value(draft.environment == Environment::Sandbox),
-                    value(draft.gateway.as_str()),
-                    value(message.terms.refund_undelivered),
-                    value(message.terms.two_legs),
-                    value(&draft.sender),
-                    value(draft.texts.is_none().then_some(draft.text.as_str())),
-                    value(&draft.callback_url),
-                    value(&draft.customer_reference),
-                    value(draft.cost.units()),
-                    value(draft.page_count),
-                    value(paid_from(drawn)),
-                    value(recipient_list::pack(&draft.recipients)),
-                    value(draft.otp.map(|otp| otp.text.id.0.as_bytes().to_vec())),
-                    value(draft.pages_total()),
-                    value(draft.validity_s),
-                    value(draft.receipts.as_ref().map(|asked| &*asked.system_id)),
-                    value(draft.receipts.as_ref().map(|asked| asked.wanted.as_str())),
-                ]
-            }),
-        )
-        .await?;
+        let rows: Vec<MessageRow<'_>> = kept
+            .iter()
+            .map(|kept| MessageRow {
+                bucket: self.owner(kept.message).0,
+                message: kept.message,
+                drawn: &kept.drawn,
+            })
+            .collect();
+        message_rows::insert(tx, &rows).await?;
         let mut spans = BTreeSet::new();
         for Kept { message, .. } in kept {
             let (owner, draft) = (self.owner(message), &*message.draft);

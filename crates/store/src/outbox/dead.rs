@@ -3,11 +3,13 @@
 use super::event::{self, Callback, DEAD, DUE};
 use super::row::CallbackRow;
 use crate::buckets::Buckets;
+use crate::change_once::ChangeOnce;
+use crate::idempotency::{KeyedChange, Outcome};
 use crate::lists::ListRow;
 use crate::operators::audit::{self, By, Entry};
-use crate::rows::{self, environment, number};
+use crate::rows::{self, environment, id_bytes, number};
 use database::{Change, Db, Result, Tx, query};
-use domain::{AccountId, Bucket, Environment, EventId, MessageId};
+use domain::{AccountId, Bucket, Environment, EventId, MessageId, Refusal};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -110,6 +112,17 @@ impl Change for Replay {
             audit::enter(tx, entry).await?;
         }
         Ok(replayed)
+    }
+}
+
+/// The end of a replay, which keeps its answer.
+struct Replayed(u64);
+
+impl Change for Replayed {
+    type Output = std::result::Result<u64, Refusal>;
+
+    async fn apply(&self, _: &mut Tx) -> Result<Self::Output> {
+        Ok(Ok(self.0))
     }
 }
 
@@ -241,5 +254,81 @@ impl DeadCallbacks<'_> {
                 return Ok(replayed);
             }
         }
+    }
+
+    /// Returns some receivers of dead callbacks of an account behind one, by environment and
+    /// origin.
+    pub async fn origins_of(
+        self,
+        account: AccountId,
+        behind: Option<&DeadOrigin>,
+        limit: u32,
+    ) -> Result<Vec<DeadOrigin>> {
+        let bucket = Buckets::of(self.db).account(account);
+        let behind = behind.map_or((false, ""), |dead| {
+            let is_sandbox = dead.environment == Environment::Sandbox;
+            (is_sandbox, dead.origin.as_str())
+        });
+        let rows: Vec<(bool, String, i64, i64)> = self
+            .db
+            .fetch_all(
+                query(
+                    "select sandbox, destination, count(*), min(due_at_ms) from outbox
+                     where bucket = $1 and state = $2 and account_id = $3
+                         and (sandbox, destination) > ($4, $5)
+                     group by sandbox, destination order by sandbox, destination limit $6",
+                )
+                .bind(bucket.0)
+                .bind(DEAD)
+                .bind(account.0)
+                .bind(behind.0)
+                .bind(behind.1)
+                .bind(i64::from(limit)),
+            )
+            .await?;
+        let origins = rows.into_iter();
+        let origins = origins.map(|(sandbox, origin, callbacks, oldest_ms)| DeadOrigin {
+            bucket,
+            account,
+            environment: environment(sandbox),
+            origin,
+            callbacks,
+            oldest_ms,
+        });
+        Ok(origins.collect())
+    }
+
+    /// Returns `true` if a message or an inbound message of the account has this id.
+    pub async fn knows(self, account: AccountId, message: MessageId) -> Result<bool> {
+        let found: Option<i64> = self
+            .db
+            .fetch_optional(
+                query(
+                    "select account_id from messages
+                     where bucket = $1 and message_id = $2 and account_id = $3
+                     union all
+                     select account_id from inbound_messages
+                     where inbound_id = $2 and account_id = $3
+                     limit 1",
+                )
+                .bind(Buckets::of(self.db).account(account).0)
+                .bind(id_bytes(&message))
+                .bind(account.0),
+            )
+            .await?;
+        Ok(found.is_some())
+    }
+
+    /// Keeps the answer to a replay. Another replay may have been kept under the same key.
+    pub async fn keep_replay(
+        self,
+        account: AccountId,
+        replayed: u64,
+        keyed: Option<KeyedChange<u64>>,
+        now_ms: i64,
+    ) -> Result<Outcome<u64>> {
+        let change = Replayed(replayed);
+        let once = ChangeOnce::of_account(self.db, (account, now_ms), keyed, change);
+        self.db.change(once).await
     }
 }

@@ -89,6 +89,17 @@ pub(crate) async fn create(tx: &mut Tx, bucket: Bucket, account: AccountId) -> R
     Ok(())
 }
 
+/// Lets the component of margins fall below zero.
+pub(crate) async fn let_sell(tx: &mut Tx, owner: Owner) -> Result<()> {
+    tx.execute(
+        query("update wallets set sells = true where bucket = $1 and account_id = $2")
+            .bind(owner.0.0)
+            .bind(owner.1.0),
+    )
+    .await?;
+    Ok(())
+}
+
 /// Reads the wallets of these accounts, and locks them until the commit.
 pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner, Wallet>> {
     let one = locking!(

@@ -18,17 +18,24 @@ domain::named_enum! {
         Refund = "refund",
         /// A second leg was never submitted.
         UnusedLeg = "unused_leg",
+        /// Money moved between an account and its sub-account.
+        Transfer = "transfer",
+        /// A parent got its part of a charge, or lost it with the refund of a recipient.
+        Margin = "margin",
     }
 }
+
+/// The component of a parent's margins. It may be below zero after refunds.
+pub(crate) const MARGINS: Component = Component::UniversalWallet;
 
 /// One movement of money on one component of a wallet.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct LedgerEntry {
     /// The account.
     pub account: AccountId,
-    /// The message concerned, or the id of a credit.
+    /// The message concerned, or the id of a credit or transfer.
     pub subject: MessageId,
-    /// The recipient that was refunded.
+    /// The recipient that was refunded, or whose margin was taken back.
     pub recipient: Option<Recipient>,
     /// The reason.
     pub kind: EntryKind,
@@ -38,7 +45,7 @@ pub struct LedgerEntry {
     pub amount: Money,
     /// Time, Unix milliseconds.
     pub created_at_ms: i64,
-    /// The reference of a credit.
+    /// The reference of a credit or transfer.
     pub reference: Option<String>,
 }
 

@@ -42,44 +42,53 @@ impl Change for SetLimit {
     type Output = bool;
 
     async fn apply(&self, tx: &mut Tx) -> Result<bool> {
-        let owner = (self.bucket, self.account);
-        let Some(wallet) = lock(tx, &[owner]).await?.remove(&owner) else {
-            return Ok(false);
-        };
-        // A clock that was ahead counted charges for a later day. Keeping that count would block
-        // the account until then.
-        let mut spending = wallet.spending;
-        if spending.is_ahead_of(self.by.at_ms) {
-            spending.day = lagos_day(self.by.at_ms);
-            spending.spent = charged(tx, owner, spending.day).await?;
-        }
-        tx.execute(
-            query(
-                "update wallets set limit_per_day = $3, spent_day = $4, spent_today = $5
-             where bucket = $1 and account_id = $2",
-            )
-            .bind(self.bucket.0)
-            .bind(self.account.0)
-            .bind(self.per_day.map(Money::units))
-            .bind(spending.day)
-            .bind(spending.spent.units()),
-        )
-        .await?;
-        let shown =
-            |per_day: Option<Money>| json!({ "per_day": per_day.map(|money| money.to_string()) });
-        let entry = Entry {
-            by: &self.by,
-            verb: VERB,
-            account: Some(self.account),
-            object: "",
-            before: shown(wallet.spending.per_day),
-            after: shown(self.per_day),
-        };
-        audit::enter(tx, entry).await?;
-        Ok(true)
+        set_limit(tx, (self.bucket, self.account), self.per_day, &self.by).await
     }
 
     async fn is_committed(&self, tx: &mut Tx, found: &bool) -> Result<bool> {
         Ok(!found || audit::is_kept(tx, &self.by, VERB, "").await?)
     }
+}
+
+/// Sets the daily limit of an account. It returns `false` if the account does not exist.
+pub(crate) async fn set_limit(
+    tx: &mut Tx,
+    owner: Owner,
+    per_day: Option<Money>,
+    by: &By,
+) -> Result<bool> {
+    let Some(wallet) = lock(tx, &[owner]).await?.remove(&owner) else {
+        return Ok(false);
+    };
+    // A clock that was ahead counted charges for a later day. Keeping that count would block
+    // the account until then.
+    let mut spending = wallet.spending;
+    if spending.is_ahead_of(by.at_ms) {
+        spending.day = lagos_day(by.at_ms);
+        spending.spent = charged(tx, owner, spending.day).await?;
+    }
+    tx.execute(
+        query(
+            "update wallets set limit_per_day = $3, spent_day = $4, spent_today = $5
+         where bucket = $1 and account_id = $2",
+        )
+        .bind(owner.0.0)
+        .bind(owner.1.0)
+        .bind(per_day.map(Money::units))
+        .bind(spending.day)
+        .bind(spending.spent.units()),
+    )
+    .await?;
+    let shown =
+        |per_day: Option<Money>| json!({ "per_day": per_day.map(|money| money.to_string()) });
+    let entry = Entry {
+        by,
+        verb: VERB,
+        account: Some(owner.1),
+        object: "",
+        before: shown(wallet.spending.per_day),
+        after: shown(per_day),
+    };
+    audit::enter(tx, entry).await?;
+    Ok(true)
 }

@@ -407,7 +407,7 @@ async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
 }
 
 /// Tables whose rows are never removed, with the reason.
-const NEVER_REMOVED: [(&str, &str); 13] = [
+const NEVER_REMOVED: [(&str, &str); 15] = [
     ("accounts", "ledger and audit name them"),
     (
         "tokens",
@@ -422,6 +422,8 @@ const NEVER_REMOVED: [(&str, &str); 13] = [
     ("wallets", "money"),
     ("ledger", "money"),
     ("top_ups", "money"),
+    ("sub_accounts", "as their accounts"),
+    ("transfers", "money"),
     ("opt_out_accounts", "one for each account"),
     ("answer_texts", "one for each account"),
     ("server_keys", "one for each purpose"),

@@ -1,12 +1,10 @@
 //! Text, route and charge of each row.
 
 use super::recipient::PersonalisedRecipient;
-use crate::draft::classes::{Route, charge, route};
+use crate::draft::classes::{PageCharge, Route, charge, route};
 use crate::draft::fields::{Customer, MAX_REFERENCE_CHARACTERS};
 use crate::draft::send::{Adjustments, ContentFault, content_fault};
 use crate::gateway::{AppendSender, GatewayRules, Rulebook};
-use crate::ids::AccountId;
-use crate::money::Money;
 use crate::number::recipient::Recipient;
 use crate::personalised::Bound;
 use crate::personalised::{Reason, Row, RowFaults, Rows, Template};
@@ -136,7 +134,7 @@ impl Judge<'_> {
             text.page_count()
         };
         let pages = i64::try_from(pages).unwrap_or(i64::MAX);
-        let (charge, reserve) = match text.alphabet() {
+        let page = match text.alphabet() {
             Alphabet::Gsm => way.plain_page,
             Alphabet::Ucs2 => way.unicode_page,
         };
@@ -147,8 +145,9 @@ impl Judge<'_> {
             suffixed: way.route.suffixed,
             alphabet: text.alphabet(),
             pages,
-            charge: charge * pages,
-            reserve: reserve * pages,
+            charge: page.charge * pages,
+            reserve: page.reserve * pages,
+            margin: page.margin * pages,
             text: 0..0,
             customer_reference,
         }
@@ -202,12 +201,12 @@ fn without_nul(row: Row<'_>, name: &str, text: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The route to a network, with charge and reserve of one page.
+/// The route to a network, with the charge of one page.
 #[derive(Clone, Copy, Debug)]
 struct NetworkRoute {
     route: Route,
-    plain_page: (Money, Money),
-    unicode_page: (Money, Money),
+    plain_page: PageCharge,
+    unicode_page: PageCharge,
 }
 
 /// The known routes. A linear search is fast enough, since networks are few.
@@ -219,8 +218,8 @@ impl NetworkRoutes {
         if let Some((_, way)) = self.0.iter().find(|(of, _)| *of == network) {
             return *way;
         }
-        let account: AccountId = judge.customer.account.id;
-        let page = |unicode| charge(judge.gateway, judge.rules, account, network, unicode, 1);
+        let payer = judge.customer.payer();
+        let page = |unicode| charge(judge.gateway, judge.rules, payer, network, unicode);
         let way = NetworkRoute {
             route: route(network, judge.append, judge.gateway, judge.rules),
             plain_page: page(false),

@@ -25,6 +25,8 @@ pub struct PersonalisedRecipient {
     pub charge: Money,
     /// The part of the charge that is refunded if a second leg is never submitted.
     pub reserve: Money,
+    /// The part of the charge that the parent of a sub-account gets.
+    pub margin: Money,
     pub(super) text: Range<u32>,
     pub(super) customer_reference: Option<Box<str>>,
 }

@@ -99,6 +99,7 @@ fn customer() -> Customer {
             sender("Ogene", SenderStatus::Approved),
             sender("Waiting", SenderStatus::Pending),
         ]),
+        resale: None,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use crate::http::extract::call::Listing;
 use crate::http::respond::envelope::text;
+use crate::http::respond::error::Failure;
 use axum::body::{Body, Bytes};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
@@ -37,11 +38,11 @@ async fn respond(
     name: &'static str,
     open: fn(&CustomerQueries, &FilterFields) -> Result<Export, Refusal>,
 ) -> Response {
-    let queries = listing.call.admission.queries();
-    let export = listing
-        .fields()
-        .and_then(|fields| open(&queries, &fields.filter));
-    let export = match export {
+    let opened = async {
+        let (fields, queries) = listing.queries().await?;
+        Ok::<_, Failure>(open(&queries, &fields.filter)?)
+    };
+    let export = match opened.await {
         Ok(export) => export,
         Err(refusal) => return listing.call.refuse(refusal),
     };

@@ -46,6 +46,7 @@ pub(crate) async fn add_route(adding: Adding<RouteFields>) -> Response {
         fields,
         key,
         permit: _until_answered,
+        ..
     } = adding;
     let keyed = call.keyed(key, added_answer);
     let added = inbound_routes::add_route(&call.admission, &fields, keyed).await;

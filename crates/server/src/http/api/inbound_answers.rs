@@ -24,6 +24,7 @@ pub(crate) async fn change(adding: Adding<AnswerChange>) -> Response {
         fields,
         key,
         permit: _until_answered,
+        ..
     } = adding;
     let keyed = call.keyed(key, changed_answer);
     let changed = inbound_answers::change_answers(&call.admission, fields, keyed).await;

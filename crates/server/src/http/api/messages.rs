@@ -20,17 +20,13 @@ use domain::Environment;
 /// Lists the messages of the account.
 pub(crate) async fn messages(listing: Listing) -> Response {
     let call = &listing.call;
-    let fields = match listing.fields() {
-        Ok(fields) => fields,
-        Err(refusal) => return call.refuse(refusal),
-    };
     let environment = call.environment();
-    let found = call
-        .admission
-        .queries()
-        .messages(&fields.filter, fields.page())
-        .await;
-    call.answer(found.map(|found| messages_answer(found, environment)))
+    let found = async {
+        let (fields, queries) = listing.queries().await?;
+        let found = queries.messages(&fields.filter, fields.page()).await?;
+        Ok::<_, Failure>(messages_answer(found, environment))
+    };
+    call.answer(found.await)
 }
 
 /// Returns the envelope of a page of messages.
@@ -48,7 +44,8 @@ pub(crate) async fn message(listing: Listing) -> Response {
     let environment = call.environment();
     let found = async {
         let id = listing.part(0)?;
-        let message = call.admission.queries().message(&id).await?;
+        let (_, queries) = listing.queries().await?;
+        let message = queries.message(&id).await?;
         Ok::<_, Failure>(message_answer(message, environment))
     };
     call.answer(found.await)

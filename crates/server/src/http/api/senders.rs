@@ -28,6 +28,7 @@ pub(crate) async fn request(adding: Adding<SenderFields>) -> Response {
         fields,
         key,
         permit: _until_answered,
+        ..
     } = adding;
     let environment = call.environment();
     let answer = move |sender: &SenderId| Registration::answer(sender, environment);

@@ -32,6 +32,7 @@ pub(crate) async fn make(adding: Adding<TokenFields>) -> Response {
         fields,
         key,
         permit: _until_answered,
+        ..
     } = adding;
     // A stored answer does not have the text of the token.
     let keyed = call.keyed(key, |info: &TokenInfo| made_answer(info, None));

@@ -34,6 +34,7 @@ pub(crate) async fn create(adding: Adding<TopUpFields>) -> Response {
         fields,
         key,
         permit: _until_answered,
+        ..
     } = adding;
     let keyed = call.keyed(key, created_answer);
     let created = top_ups::create_top_up(&call.admission, &fields, keyed).await;

@@ -15,8 +15,7 @@ pub(crate) async fn usage(listing: Listing) -> Response {
     let call = &listing.call;
     let environment = call.environment();
     let found = async {
-        let fields = listing.fields()?;
-        let queries = call.admission.queries();
+        let (fields, queries) = listing.queries().await?;
         let found = queries.usage(&fields.filter, fields.page());
         Ok::<_, Failure>(usage_answer(found.await?, environment))
     };

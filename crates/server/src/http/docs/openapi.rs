@@ -14,8 +14,10 @@ mod portable;
 mod queries;
 mod request;
 mod sender_ids;
+mod sub_accounts;
 mod tokens;
 mod top_ups;
+mod webhooks;
 
 use super::installation::Installation;
 use crate::http::respond::error::{OURS, examples, kind};
@@ -99,6 +101,10 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
         .schemas_from_iter([tokens::request_schema(installation)])
         .schemas_from_iter(top_ups::schemas())
         .schemas_from_iter([top_ups::request_schema(installation)])
+        .schemas_from_iter(sub_accounts::schemas())
+        .schemas_from_iter(sub_accounts::request_schemas(installation))
+        .schemas_from_iter(webhooks::schemas())
+        .schemas_from_iter(webhooks::request_schemas(installation))
         .schemas_from_iter(sender_ids::schemas())
         .schemas_from_iter([sender_ids::request_schema(installation)])
         .security_scheme(
@@ -202,6 +208,27 @@ mod tests {
         assert!(paths.contains(OURS.code) && rows.contains(OURS.code));
     }
 
+    /// Returns the line of a path in the sandbox, if it has the path.
+    fn in_sandbox(line: &str) -> Option<String> {
+        let changes = [" delete", "/webhooks/replay post", "/transfer post"];
+        let is_change = changes.iter().any(|end| line.ends_with(end));
+        if is_change || !line.starts_with("/api/v2") || line.starts_with("/api/v2/tokens") {
+            return None;
+        }
+        let mut line = line.replace("/api/v2", "/api/sandbox/v2");
+        for (live, sandbox) in [
+            ("/routes get post", "/routes get"),
+            ("/opt-outs get post", "/opt-outs get"),
+            ("/answers get patch", "/answers get"),
+            ("/secrets get post", "/secrets get"),
+            ("/sub-accounts get post", "/sub-accounts get"),
+            ("{sub_account_id} get patch", "{sub_account_id} get"),
+        ] {
+            line = line.replace(live, sandbox);
+        }
+        Some(line)
+    }
+
     #[test]
     fn every_path_of_the_interface_and_its_aliases_is_described() {
         let document = whole();
@@ -213,19 +240,11 @@ mod tests {
                 format!("{path} {}", methods.join(" "))
             })
             .collect();
-        // The sandbox has the same operations, except tokens and the changes of routes, answers and opt-outs.
+        // The sandbox has the same operations, except tokens, and the changes of what an account owns.
         let (sandbox, live): (Vec<String>, Vec<String>) = list
             .into_iter()
             .partition(|line| line.contains("/sandbox/"));
-        let of_live = live.iter().filter(|line| line.starts_with("/api/v2"));
-        let of_both = of_live
-            .filter(|line| !line.ends_with(" delete") && !line.starts_with("/api/v2/tokens"));
-        let same = of_both.map(|line| {
-            let of_reads = line.replace("/routes get post", "/routes get");
-            let of_reads = of_reads.replace("/opt-outs get post", "/opt-outs get");
-            let of_reads = of_reads.replace("/answers get patch", "/answers get");
-            of_reads.replace("/api/v2", "/api/sandbox/v2")
-        });
+        let same = live.iter().filter_map(|line| in_sandbox(line));
         assert_eq!(sandbox, same.collect::<Vec<String>>());
         insta::assert_snapshot!(live.join("\n"), @r#"
         /api/v1/sms/create get post
@@ -265,6 +284,9 @@ mod tests {
         /api/v2/sms/personalised post
         /api/v2/sms/personalised/quote post
         /api/v2/sms/quote post
+        /api/v2/sub-accounts get post
+        /api/v2/sub-accounts/{sub_account_id} get patch
+        /api/v2/sub-accounts/{sub_account_id}/transfer post
         /api/v2/tokens get post
         /api/v2/tokens/{token_id} delete
         /api/v2/top-ups get post
@@ -272,6 +294,11 @@ mod tests {
         /api/v2/top-ups/{top_up_id}/receipt get
         /api/v2/usage get
         /api/v2/wallet/entries get
+        /api/v2/webhooks/attempts get
+        /api/v2/webhooks/dead get
+        /api/v2/webhooks/replay post
+        /api/v2/webhooks/secrets get post
+        /api/v2/webhooks/secrets/{secret_id} delete
         "#);
     }
 

@@ -27,7 +27,8 @@ use domain::idempotency::{self, IdempotencyKey};
 use domain::personalised::Rows;
 use domain::{Environment, Refusal, SendFields};
 use engine::{
-    Admission, Caller, Changed, Credentials, KeyedAnswer, NotAdmitted, Purpose, Rate, StoredAnswer,
+    Admission, Caller, Changed, Credentials, CustomerQueries, KeyedAnswer, NotAdmitted, Purpose,
+    Rate, StoredAnswer,
 };
 use serde::Serialize;
 use std::sync::Arc;
@@ -151,6 +152,16 @@ impl Listing {
             Some(fault) => Err(fault.clone()),
             None => ListFields::read(self.uri.query().unwrap_or_default()),
         }
+    }
+
+    /// Returns the fields, and the queries of the account or of the sub-account that they name.
+    pub(crate) async fn queries(&self) -> Result<(ListFields, CustomerQueries), Failure> {
+        let fields = self.fields()?;
+        let queries = self.call.admission.queries();
+        let queries = queries
+            .of_sub_account(fields.sub_account_id.as_deref())
+            .await?;
+        Ok((fields, queries))
     }
 
     /// Returns the part of the path at a place from its end, from 0.

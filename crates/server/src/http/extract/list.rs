@@ -11,6 +11,8 @@ use engine::PageFields;
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(crate) struct ListFields {
     pub(crate) filter: FilterFields,
+    /// The sub-account whose rows are asked for.
+    pub(crate) sub_account_id: Option<String>,
     limit: Option<String>,
     cursor: Option<String>,
 }
@@ -63,6 +65,7 @@ impl ListFields {
             "by" => &mut filter.by,
             "number" => &mut filter.number,
             "keyword" => &mut filter.keyword,
+            "sub_account_id" => &mut self.sub_account_id,
             "limit" => &mut self.limit,
             "cursor" => &mut self.cursor,
             _ => return None,

@@ -98,6 +98,21 @@ impl ObjectBody {
         Ok(Some(texts.collect()))
     }
 
+    /// Takes an object whose values are numbers, texts or objects, as its names and values. A null
+    /// value stays one.
+    pub(crate) fn object(&mut self, name: &str) -> Result<Vec<(String, Value)>, Refusal> {
+        match self.take(name)? {
+            None => Ok(Vec::new()),
+            Some(Value::Object(fields)) => Ok(fields.into_iter().collect()),
+            Some(_) => Err(malformed(name, "must be an object")),
+        }
+    }
+
+    /// Returns `true` if the field is given, also with null.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
     fn take(&mut self, name: &str) -> Result<Option<Value>, Refusal> {
         if self.repeated.as_deref() == Some(name) {
             return Err(repeated(name));
@@ -116,7 +131,8 @@ fn given(text: String) -> Option<String> {
     }
 }
 
-fn scalar(value: Value) -> Option<String> {
+/// Returns a text, number or boolean as a text.
+pub(crate) fn scalar(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
         Value::Number(number) => Some(digits(&number)),

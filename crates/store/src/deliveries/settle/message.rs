@@ -35,6 +35,8 @@ pub struct MessageFacts {
     pub personalised: bool,
     /// The amount that each wallet component paid.
     pub paid_from: Purse,
+    /// The account that got a part of the charge, if the account is a sub-account.
+    pub parent: Option<AccountId>,
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "they are columns")]
@@ -54,6 +56,7 @@ struct MessageFactsRow {
     personalised: bool,
     cost: i64,
     paid_from: String,
+    parent_id: Option<i64>,
 }
 
 database::from_row!(MessageFactsRow {
@@ -71,7 +74,8 @@ database::from_row!(MessageFactsRow {
     validity_s,
     personalised,
     cost,
-    paid_from
+    paid_from,
+    parent_id
 });
 
 fn receipt_request(to: Option<String>, wanted: Option<&str>) -> Result<Option<ReceiptRequest>> {
@@ -100,13 +104,13 @@ pub(crate) async fn messages(
              case when callbacks_ended then null else callback_url end as callback_url,
              customer_reference, due_at_ms, cast(validity_s as bigint) as validity_s,
                  body is null as personalised, cost, paid_from, receipts_to,
-                 receipts_wanted
+                 receipts_wanted, parent_id
          from messages where bucket = $1 and message_id = $2",
                 "select message_id, account_id, sandbox, gateway, refund_undelivered,
              two_legs, case when callbacks_ended then null else callback_url end as callback_url,
              customer_reference, due_at_ms, cast(validity_s as bigint) as validity_s,
                  body is null as personalised, cost, paid_from, receipts_to,
-                 receipts_wanted
+                 receipts_wanted, parent_id
          from messages where (bucket, message_id) in (select *
              from unnest($1::bigint[], $2::bytea[]))",
             )
@@ -132,6 +136,7 @@ pub(crate) async fn messages(
                 receipts: receipt_request(row.receipts_to, row.receipts_wanted.as_deref())?,
                 personalised: row.personalised,
                 paid_from: purse(&row.paid_from, Money::from_units(row.cost))?,
+                parent: row.parent_id.map(AccountId),
             };
             Ok((message, settling))
         })

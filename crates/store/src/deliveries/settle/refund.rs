@@ -4,6 +4,7 @@
 //! order.
 
 use super::decide::Settlement;
+use super::margins::{self, Refunded};
 use super::message::MessageFacts;
 use crate::buckets::Buckets;
 use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
@@ -53,7 +54,17 @@ pub(crate) async fn refund(
     }
     let owner =
         |message: &MessageFacts| -> Owner { (buckets.account(message.account), message.account) };
+    let of_parents = of_parents(buckets, &owed);
+    let margins = match &of_parents[..] {
+        [] => Vec::new(),
+        some => margins::taken_back(tx, some, now_ms).await?,
+    };
     let mut owners: Vec<Owner> = owed.iter().map(|owed| owner(&owed.message)).collect();
+    owners.extend(
+        margins
+            .iter()
+            .map(|taken| (buckets.account(taken.account), taken.account)),
+    );
     owners.sort_unstable();
     owners.dedup();
     wallets::lock(tx, &owners).await?;
@@ -67,6 +78,7 @@ pub(crate) async fn refund(
     mixed.dedup();
     let mut refunded = wallets::refunded(tx, &mixed).await?;
     let mut entries = Vec::with_capacity(owed.len());
+    entries.extend(margins);
     for owed in owed {
         let so_far = refunded.entry(owed.message.message).or_default();
         let entry = entry(now_ms, &owed);
@@ -89,6 +101,20 @@ pub(crate) async fn refund(
             .add(entry.component, entry.amount);
     }
     wallets::add(tx, &movements).await
+}
+
+/// Returns the refunded recipients whose margins parents lose. The reserve of a second leg has none.
+fn of_parents(buckets: Buckets, owed: &[RefundDue]) -> Vec<Refunded> {
+    let whole = owed.iter().filter(|owed| owed.refund == Refund::Charge);
+    let of_parents = whole.filter_map(|owed| {
+        Some(Refunded {
+            bucket: buckets.account(owed.message.account),
+            parent: owed.message.parent?,
+            message: owed.message.message,
+            recipient: owed.recipient,
+        })
+    });
+    of_parents.collect()
 }
 
 fn back(owed: &RefundDue, so_far: &Purse) -> Purse {

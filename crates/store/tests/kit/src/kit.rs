@@ -1,7 +1,9 @@
 //! The kit of the contract: a fresh database, messages to send, and a carrier that answers.
 
 use database::{Cell, FILE, Server, Target, TestConnection};
+use domain::resale::SubAccountRequest;
 use domain::smpp_receipt::{ReceiptRequest, WantedReceipts};
+use domain::token::TokenTerms;
 use domain::{
     Account, AccountId, AccountStatus, BatchId, Bucket, Class, Component, DeliveryStatus, Draft,
     Environment, Gateway, MessageId, Money, NodeId, Priority, Recipient, Terms, Text,
@@ -12,8 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use store::{
     Accepted, Batch, BatchKind, By, CallbackRoom, CarrierReport, Claim, Claimed, Credited, Ended,
-    EntryKind, Expiry, LedgerEntry, NewMessage, OtpMoment, Planner, Progress, QueueState, Receipt,
-    ReceiptStatus, Settled, Store,
+    EntryKind, Expiry, LedgerEntry, NewMessage, OtpMoment, Outcome, Planner, Progress, QueueState,
+    Receipt, ReceiptStatus, Settled, Store, TokenInfo,
 };
 
 /// The time of the tests, Unix milliseconds.
@@ -292,6 +294,34 @@ impl Kit {
         id
     }
 
+    /// Makes a sub-account of an account, with so many naira.
+    pub async fn sub_account(&self, parent: AccountId, naira: i64) -> AccountId {
+        let number = fresh();
+        let id = AccountId::of_sub(parent, NOW + number, 0);
+        let token = TokenInfo {
+            id: format!("tok_{number}"),
+            account: id,
+            name: "first token".to_owned(),
+            terms: TokenTerms::default(),
+            created_at_ms: NOW,
+            revoked_at_ms: None,
+        };
+        let mut hash = [7; 32];
+        hash[..8].copy_from_slice(&number.to_be_bytes());
+        let request = SubAccountRequest {
+            name: "Ada Foods".to_owned(),
+            email: "ada@example.ng".to_owned(),
+        };
+        let accounts = self.store.sub_accounts();
+        let made = accounts.request((parent, request), (token, hash), None, by(NOW));
+        let made = made.await.unwrap();
+        assert!(matches!(made, Outcome::Made(_)), "{made:?}");
+        if naira > 0 {
+            self.credit(id, Component::SmsWallet, naira).await;
+        }
+        id
+    }
+
     /// Returns this account, or makes another with so much credit in the bucket of `beside`.
     pub async fn in_bucket_of(
         &self,
@@ -489,6 +519,8 @@ pub struct Sending {
     pub price: i64,
     /// The part of the price that is for the second leg.
     pub reserve: i64,
+    /// The parent, and its part of the price of each recipient, in naira.
+    pub parent: Option<(AccountId, i64)>,
     pub pages: i64,
     pub terms: Terms,
     pub priority: Priority,
@@ -512,6 +544,7 @@ pub fn sending(account: AccountId) -> Sending {
         first_number: 1,
         price: 6,
         reserve: 0,
+        parent: None,
         pages: 1,
         terms: Terms {
             refund_undelivered: true,
@@ -565,8 +598,10 @@ impl Sending {
                 pages: self.pages,
                 charge: naira(self.price),
                 reserve: naira(self.reserve),
+                margin: naira(self.parent.map_or(0, |(_, margin)| margin)),
                 recipients: recipients.clone(),
             }],
+            parent: self.parent.map(|(parent, _)| parent),
             page_count: self.pages,
             cost: naira(self.price) * i64::try_from(recipients.len()).unwrap(),
             recipients,

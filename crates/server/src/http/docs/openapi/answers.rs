@@ -258,6 +258,7 @@ pub(super) fn customer() -> Customer {
     Customer {
         account,
         senders: HashMap::from([("adastores".to_owned(), sender)]),
+        resale: None,
     }
 }
 

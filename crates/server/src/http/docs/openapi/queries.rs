@@ -13,12 +13,12 @@ use parameters::{RECIPIENT, filters};
 use utoipa::openapi::path::{HttpMethod, OperationBuilder, Paths};
 
 /// Further codes of a list.
-const OF_LISTS: [&str; 1] = ["API-2000"];
+const OF_LISTS: [&str; 2] = ["API-2000", "API-2007"];
 /// Further codes of an item.
 const OF_ITEMS: [&str; 2] = ["API-2000", "API-2007"];
 
 /// Filters of messages.
-const MESSAGE_FILTERS: [&str; 8] = [
+const MESSAGE_FILTERS: [&str; 9] = [
     "since",
     "until",
     "recipient",
@@ -27,6 +27,7 @@ const MESSAGE_FILTERS: [&str; 8] = [
     "state",
     "delivery_status",
     "customer_reference",
+    "sub_account_id",
 ];
 
 /// Adds the operations of an environment.
@@ -85,8 +86,10 @@ fn message(environment: Environment, installation: &Installation) -> OperationBu
         codes: &OF_ITEMS,
         success: examples::message(environment),
     };
+    let mut parameters = path(&[MESSAGE_ID]);
+    parameters.extend(filters(&["sub_account_id"]));
     let operation = draft.build("", environment);
-    operation.parameters(Some(path(&[MESSAGE_ID])))
+    operation.parameters(Some(parameters))
 }
 
 fn recipients(environment: Environment, installation: &Installation) -> OperationBuilder {
@@ -122,7 +125,7 @@ fn recipient(environment: Environment, installation: &Installation) -> Operation
 }
 
 /// Filters of entries.
-const ENTRY_FILTERS: [&str; 4] = ["since", "until", "kind", "message_id"];
+const ENTRY_FILTERS: [&str; 5] = ["since", "until", "kind", "message_id", "sub_account_id"];
 
 fn entries(environment: Environment, installation: &Installation) -> OperationBuilder {
     let draft = Draft {
@@ -153,7 +156,7 @@ fn usage(environment: Environment, installation: &Installation) -> OperationBuil
         success: examples::usage(environment),
     };
     let operation = draft.build("", environment);
-    operation.parameters(Some(list(&["since", "until", "by"])))
+    operation.parameters(Some(list(&["since", "until", "by", "sub_account_id"])))
 }
 
 fn export_recipients(environment: Environment, installation: &Installation) -> OperationBuilder {

@@ -1,5 +1,5 @@
-//! The calls that add an object of the account and that remove one: sender IDs, tokens, routes of
-//! inbound messages, opt-outs, and top-ups.
+//! The calls that add an object of the account and that remove one: sender IDs, tokens, secrets,
+//! routes of inbound messages, opt-outs, and top-ups.
 
 use super::{Call, Entry};
 use crate::http::context::Api;
@@ -7,17 +7,20 @@ use crate::http::extract::body::Expected;
 use crate::http::extract::body::memory::BodyPermit;
 use crate::http::extract::fields::Fields;
 use crate::http::extract::form;
-use crate::http::extract::object_body::ObjectBody;
+use crate::http::extract::object_body::{ObjectBody, scalar};
 use axum::extract::{FromRequest, Request};
 use axum::response::Response;
 use domain::Refusal;
+use domain::callback::request::{ReplayFields, SecretFields};
 use domain::idempotency::IdempotencyKey;
 use domain::inbound::{AnswerChange, RouteFields};
 use domain::opt_out::{OptOutFields, OptOutRequest};
 use domain::payment::TopUpFields;
+use domain::resale::{PriceFields, SubAccountChangeFields, SubAccountFields, TransferFields};
 use domain::sender_request::SenderFields;
 use domain::token::TokenFields;
 use engine::Purpose;
+use serde_json::Value;
 use std::sync::Arc;
 
 /// The raw fields of an object.
@@ -77,9 +80,84 @@ impl ObjectFields for TopUpFields {
     }
 }
 
+impl ObjectFields for SecretFields {
+    fn of(body: &mut ObjectBody) -> Result<Self, Refusal> {
+        let overlap = body.scalar("overlap")?;
+        Ok(Self { overlap })
+    }
+}
+
+impl ObjectFields for ReplayFields {
+    fn of(body: &mut ObjectBody) -> Result<Self, Refusal> {
+        let message_id = body.text("message_id")?;
+        Ok(Self { message_id })
+    }
+}
+
+impl ObjectFields for SubAccountFields {
+    fn of(body: &mut ObjectBody) -> Result<Self, Refusal> {
+        Ok(Self {
+            name: body.text("name")?,
+            email: body.text("email")?,
+        })
+    }
+}
+
+impl ObjectFields for SubAccountChangeFields {
+    fn of(body: &mut ObjectBody) -> Result<Self, Refusal> {
+        // A limit that is null or blank is removed.
+        let removes_limit = body.has("daily_limit");
+        let daily_limit = body.scalar("daily_limit")?;
+        let prices = body.object("prices")?.into_iter();
+        let prices = prices.map(|(gateway, price)| Ok((gateway, price_fields(price)?)));
+        Ok(Self {
+            status: body.text("status")?,
+            daily_limit: daily_limit.or(removes_limit.then(String::new)),
+            prices: prices.collect::<Result<_, Refusal>>()?,
+        })
+    }
+}
+
+/// Takes a price: an amount, an object of two amounts, or null.
+fn price_fields(value: Value) -> Result<PriceFields, Refusal> {
+    let fault = || {
+        let text = "A price in `prices` must be an amount, an object with `price` and `unicode_price`, or null.";
+        Refusal::Malformed(text.to_owned())
+    };
+    match value {
+        Value::Null => Ok(PriceFields::default()),
+        Value::Object(mut fields) => {
+            let mut amount = |name: &str| match fields.remove(name) {
+                None | Some(Value::Null) => Ok(None),
+                Some(value) => scalar(value).map(Some).ok_or_else(fault),
+            };
+            Ok(PriceFields {
+                price: amount("price")?,
+                unicode_price: amount("unicode_price")?,
+            })
+        }
+        value => Ok(PriceFields {
+            price: Some(scalar(value).ok_or_else(fault)?),
+            unicode_price: None,
+        }),
+    }
+}
+
+impl ObjectFields for TransferFields {
+    fn of(body: &mut ObjectBody) -> Result<Self, Refusal> {
+        Ok(Self {
+            amount: body.scalar("amount")?,
+            direction: body.text("direction")?,
+            reference: body.text("reference")?,
+        })
+    }
+}
+
 /// A call that adds the object with these fields.
 pub(crate) struct Adding<F> {
     pub(crate) call: Call,
+    /// The path of the request.
+    path: String,
     pub(crate) fields: F,
     pub(crate) key: Option<IdempotencyKey>,
     /// The memory of its body, held until it is answered.
@@ -96,12 +174,21 @@ impl<F: ObjectFields> FromRequest<Arc<Api>> for Adding<F> {
         match found.and_then(|found| Ok((found, entry.idempotency_key()?))) {
             Ok(((fields, permit), key)) => Ok(Self {
                 call,
+                path: entry.parts.uri.path().to_owned(),
                 fields,
                 key,
                 permit,
             }),
             Err(refusal) => Err(call.refuse(refusal)),
         }
+    }
+}
+
+impl<F> Adding<F> {
+    /// Returns the part of the path that is so far from its end.
+    pub(crate) fn part(&self, from_end: usize) -> Result<String, Refusal> {
+        let part = self.path.rsplit('/').nth(from_end);
+        form::of_path(part.unwrap_or_default())
     }
 }
 

@@ -87,6 +87,32 @@ table! {
         as Refusal::Object(ObjectRefusal::TopUpsOpen { limit: domain::payment::MAX_OPEN_TOP_UPS });
     Refusal::Object(ObjectRefusal::ProviderDown) => "API-3006" BAD_GATEWAY "Payment provider does not answer",
         as Refusal::Object(ObjectRefusal::ProviderDown);
+    Refusal::Object(ObjectRefusal::UnknownSecret) => "API-2007" NOT_FOUND "Unknown secret",
+        as Refusal::Object(ObjectRefusal::UnknownSecret);
+    Refusal::Object(ObjectRefusal::SecretsUsed { .. }) => "API-3004" TOO_MANY_REQUESTS "Too many secrets",
+        as Refusal::Object(ObjectRefusal::SecretsUsed { limit: domain::callback::signature::MAX_SECRETS });
+    Refusal::Object(ObjectRefusal::UnknownSubAccount) => "API-2007" NOT_FOUND "Unknown sub-account",
+        as Refusal::Object(ObjectRefusal::UnknownSubAccount);
+    Refusal::Object(ObjectRefusal::IsSubAccount) => "API-1007" FORBIDDEN "API access restricted",
+        as Refusal::Object(ObjectRefusal::IsSubAccount);
+    Refusal::Object(ObjectRefusal::SubAccountsUsed { .. }) => "API-3004" TOO_MANY_REQUESTS "Too many sub-accounts",
+        as Refusal::Object(ObjectRefusal::SubAccountsUsed { limit: domain::resale::MAX_SUB_ACCOUNTS });
+    Refusal::Object(ObjectRefusal::SubAccountStopped) => "API-2019" CONFLICT "Stopped by the operator",
+        as Refusal::Object(ObjectRefusal::SubAccountStopped);
+    Refusal::Object(ObjectRefusal::PriceBelowOwn { .. }) => "API-2022" UNPROCESSABLE_ENTITY "Price below the own",
+        as Refusal::Object(ObjectRefusal::PriceBelowOwn {
+            gateway: "direct-refund",
+            plain: domain::Money::from_naira(6),
+            unicode: domain::Money::from_naira(12),
+        });
+    Refusal::Object(ObjectRefusal::SubAccountLimit { .. }) => "API-3001" PAYMENT_REQUIRED "Daily limit reached",
+        as Refusal::Object(ObjectRefusal::SubAccountLimit {
+            limit: domain::Money::from_naira(5_000),
+            left: domain::Money::from_naira(4),
+            needed: domain::Money::from_naira(6),
+        });
+    Refusal::Object(ObjectRefusal::ReferenceUsed) => "API-2016" UNPROCESSABLE_ENTITY "Reference used for another transfer",
+        as Refusal::Object(ObjectRefusal::ReferenceUsed);
     Refusal::Object(ObjectRefusal::KeywordTaken) => "API-2019" CONFLICT "Keyword taken",
         as Refusal::Object(ObjectRefusal::KeywordTaken);
     Refusal::Object(ObjectRefusal::RouteGiven) => "API-2019" CONFLICT "Route of the operator",

@@ -13,7 +13,7 @@ pub(crate) const MESSAGE_ID: InPath = ("message_id", "The `message_id` in the an
 pub(super) const RECIPIENT: InPath = ("recipient", "The number, in any form that a send accepts.");
 
 /// The meaning of each filter.
-const FILTERS: [(&str, &str); 13] = [
+const FILTERS: [(&str, &str); 14] = [
     (
         "since",
         "From this time on: RFC 3339 with an offset, or `YYYY-MM-DD HH:MM:SS` in Africa/Lagos.",
@@ -37,7 +37,7 @@ const FILTERS: [(&str, &str); 13] = [
     ("customer_reference", "Sent with this reference."),
     (
         "kind",
-        "Of this kind: `charge`, `refund`, `credit` or `debit`.",
+        "Of this kind: `charge`, `refund`, `credit`, `debit`, `transfer` or `margin`.",
     ),
     ("message_id", "Of this message."),
     (
@@ -45,6 +45,10 @@ const FILTERS: [(&str, &str); 13] = [
         "The groups: `hour`, `day` (the default), `gateway`, `network` or `sender`.",
     ),
     ("number", "Sent to this number of the account."),
+    (
+        "sub_account_id",
+        "Of this sub-account instead of the account itself.",
+    ),
     (
         "keyword",
         "Taken by the route with this keyword; case and punctuation do not count.",
