@@ -53,13 +53,13 @@ pub struct Priced {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum AmountFault {
     /// The amount has a part of a kobo.
-    #[error("amount has at most two decimals")]
+    #[error("an amount has at most two decimals")]
     PartOfKobo,
     /// The amount is too low.
-    #[error("amount is at least {0}")]
+    #[error("a top-up is at least {0}")]
     TooLow(Money),
     /// The amount is too high.
-    #[error("amount is at most {MAX_TOP_UP}")]
+    #[error("a top-up is at most {MAX_TOP_UP}")]
     TooHigh,
 }
 
