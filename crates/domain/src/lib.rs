@@ -4,6 +4,7 @@
 //! output, no clock and no randomness. Times and random numbers are arguments.
 
 mod account;
+pub mod alert;
 pub mod callback;
 pub mod callback_url;
 pub mod carrier_control;

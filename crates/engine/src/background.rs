@@ -1,6 +1,7 @@
 //! Periodic tasks: expiry, retention, held accounts, inbound messages, the control of carriers, the
 //! index of recipients and gauges.
 
+mod alerts;
 pub(crate) mod controls;
 pub(crate) mod gauges;
 mod held_accounts;

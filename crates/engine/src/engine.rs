@@ -1,6 +1,7 @@
 //! The engine: start, admit, operate, shutdown.
 
 mod admission;
+pub mod alerts;
 mod answers;
 mod carrier_receipts;
 mod carriers;
@@ -103,6 +104,7 @@ fn live(settings: &Settings, payments: Payments, numbers: random::Numbers) -> Li
         retention: settings.retention,
         inbound: settings.inbound.clone(),
         payments: Arc::new(payments),
+        mail: settings.mail.clone(),
         sessions: settings.sessions,
     }
 }
@@ -322,6 +324,7 @@ impl Engine {
             retention: settings.retention,
             inbound: settings.inbound.clone(),
             payments: Arc::new(payments),
+            mail: settings.mail,
             sessions: settings.sessions,
         });
         self.stages

@@ -4,6 +4,7 @@ mod payments;
 
 pub use payments::{BaseUrlFault, PaymentSettings, ProviderSettings};
 
+use crate::mail::MailSettings;
 use domain::http_carrier::{HttpReceipts, HttpSubmit};
 use domain::user::session::SessionLimits;
 use std::fmt;
@@ -29,6 +30,8 @@ pub struct Settings {
     pub inbound: InboundSettings,
     /// The settings of top-ups.
     pub payments: PaymentSettings,
+    /// The SMTP server by which alerts are told, if there is one.
+    pub mail: Option<MailSettings>,
     /// The content rules and velocity limits.
     pub guards: GuardSettings,
     /// The limits of sessions of the console.

@@ -16,7 +16,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 44] = [
+pub(super) const TABLES: [Table; 45] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -102,6 +102,7 @@ pub(super) const TABLES: [Table; 44] = [
     payments::TOP_UPS,
     sub_accounts::SUB_ACCOUNTS,
     sub_accounts::TRANSFERS,
+    payments::ALERTS,
     Table {
         name: "wallets",
         bucketed: Bucketed::ByAccount,

@@ -198,6 +198,7 @@ impl Config {
             retention: self.retention,
             inbound: self.inbound.clone(),
             payments: self.payments.clone(),
+            mail: self.mail.clone(),
             sessions: self.console.sessions,
         }
     }

@@ -30,8 +30,7 @@ pub(crate) use respond::error::kind as refusal_kind;
 pub use serve::{ConnectionLimits, serve};
 
 use api::{
-    account, balance, exports, inbound, inbound_answers, messages, opt_outs, otp, quote, reports,
-    send, senders, sub_accounts, tokens, top_ups, usage, wallet, webhooks,
+    account, alerts, balance, exports, inbound, inbound_answers, messages, opt_outs, otp, quote, reports, send, senders, sub_accounts, tokens, top_ups, usage, wallet, webhooks,
 };
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -66,14 +65,6 @@ pub fn router(state: State, pages: Option<Console>, shows_metrics: bool) -> Rout
         .merge(live_only().with_state(live))
         .merge(interface("/api/sandbox/v2").with_state(sandbox))
         .route("/api/v1/sms/create", sending().with_state(legacy))
-        .route("/", get(|| async { Redirect::temporary("/docs") }))
-        .route("/docs", get(page::page))
-        .route("/docs/docs.css", get(page::style))
-        .route("/docs/docs.js", get(page::script))
-        .route("/docs/elements.js", get(page::elements))
-        .route("/docs/interface.js", get(page::interface))
-        .route("/docs/icon.svg", get(page::icon))
-        .route("/openapi.json", get(page::document))
         .route(
             "/hooks/carriers/{name}/{secret}",
             post(carrier_hooks::receive),
@@ -86,6 +77,7 @@ pub fn router(state: State, pages: Option<Console>, shows_metrics: bool) -> Rout
         )
         .route("/healthz", get(probes::alive))
         .route("/readyz", get(probes::ready));
+    let router = documented(router);
     let router = if shows_metrics {
         router.route("/metrics", get(probes::metrics))
     } else {
@@ -129,8 +121,23 @@ fn live_only() -> Router<Arc<Api>> {
         .route("/api/v2/inbound/answers", patch(inbound_answers::change))
         .route("/api/v2/opt-outs", post(opt_outs::add))
         .route("/api/v2/opt-outs/{recipient}", delete(opt_outs::remove))
+        .route("/api/v2/alerts", post(alerts::add))
+        .route("/api/v2/alerts/{alert_id}", delete(alerts::remove))
         .route("/api/v2/tokens", get(tokens::list).post(tokens::make))
         .route("/api/v2/tokens/{token_id}", delete(tokens::revoke))
+}
+
+/// Adds the routes of the documentation.
+fn documented(router: Router<State>) -> Router<State> {
+    router
+        .route("/", get(|| async { Redirect::temporary("/docs") }))
+        .route("/docs", get(page::page))
+        .route("/docs/docs.css", get(page::style))
+        .route("/docs/docs.js", get(page::script))
+        .route("/docs/elements.js", get(page::elements))
+        .route("/docs/interface.js", get(page::interface))
+        .route("/docs/icon.svg", get(page::icon))
+        .route("/openapi.json", get(page::document))
 }
 
 /// Returns the routes of docs/spec/interface.md, section 1, with the aliases that existing clients
@@ -187,6 +194,7 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
         .route(&at("/opt-outs"), get(opt_outs::list))
         .route(&at("/usage"), get(usage::usage))
         .route(&at("/wallet/entries"), get(wallet::entries))
+        .route(&at("/alerts"), get(alerts::list))
         .route(&at("/top-ups"), get(top_ups::list).post(top_ups::create))
         .route(&at("/top-ups/{top_up_id}"), get(top_ups::read))
         .route(&at("/top-ups/{top_up_id}/receipt"), get(top_ups::receipt))

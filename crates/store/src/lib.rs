@@ -7,6 +7,7 @@
 //! refunds.
 
 mod accounts;
+mod alerts;
 mod batches;
 mod buckets;
 mod change_once;
@@ -44,6 +45,7 @@ pub use accounts::sub_accounts::SubAccounts;
 pub use accounts::token_changes::TokenInfo;
 pub use accounts::tokens::Tokens;
 pub use accounts::transfers::Transfer;
+pub use alerts::{Alerts, Crossed, DueMail};
 pub use batches::{
     Batch, BatchKind, Body, Claim, Claimed, Claims, Content, Ended, HeldBatches, MAX_RECIPIENTS,
     Progress, QueueState, Queues,

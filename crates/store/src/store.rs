@@ -5,6 +5,7 @@ use crate::accounts::{
     revision::Revisions, senders::Senders, smpp_users::SmppUsers, sub_accounts::SubAccounts,
     tokens::Tokens,
 };
+use crate::alerts::Alerts;
 use crate::batches::{Claims, HeldBatches, Queues};
 use crate::buckets::Buckets;
 use crate::cluster::nodes::Nodes;
@@ -207,6 +208,11 @@ impl Store {
     /// Returns the accounts that belong to another account.
     pub fn sub_accounts(&self) -> SubAccounts<'_> {
         SubAccounts { db: &self.db }
+    }
+
+    /// Returns the alerts about low balances.
+    pub fn alerts(&self) -> Alerts<'_> {
+        Alerts { db: &self.db }
     }
 
     /// Returns the top-ups.

@@ -6,6 +6,7 @@
 use super::fingerprint::{FingerprintWriter, RequestFingerprint};
 use super::operation::Operation;
 use crate::account::{AccountStatus, Environment};
+use crate::alert::{AlertRequest, AlertTarget};
 use crate::callback::request::{ReplayRequest, SecretRequest};
 use crate::draft::SendFields;
 use crate::draft::personalised::{choose, each_text};
@@ -162,6 +163,17 @@ pub fn of_token(request: &TokenRequest) -> RequestFingerprint {
     writer.integer("expires_at", terms.expires_at_ms);
     writer.text("allow", Some(&terms.allowed.to_string()));
     writer.integer("per_minute", terms.per_minute.map(i64::from));
+    writer.finish()
+}
+
+/// Returns the fingerprint of a request for an alert.
+pub fn of_alert(request: &AlertRequest) -> RequestFingerprint {
+    let mut writer = FingerprintWriter::new(Operation::AddAlert);
+    writer.integer("threshold", Some(request.threshold.units()));
+    match &request.target {
+        AlertTarget::Url(url) => writer.text("url", Some(url)),
+        AlertTarget::Email(email) => writer.text("email", Some(email)),
+    }
     writer.finish()
 }
 

@@ -61,6 +61,15 @@ pub enum ObjectRefusal {
     /// The account has no top-up with that id.
     #[error("There is no top-up with this top_up_id on this account: `GET /top-ups` lists them.")]
     UnknownTopUp,
+    /// The account has no alert with that id.
+    #[error("There is no alert with this alert_id on this account: `GET /alerts` lists them.")]
+    UnknownAlert,
+    /// The account has as many alerts as it may have.
+    #[error("An account has at most {limit} alerts. Remove one that is not needed.")]
+    AlertsUsed {
+        /// The maximum number.
+        limit: usize,
+    },
     /// The installation has no such payment provider.
     #[error("{instead}")]
     UnknownProvider {

@@ -185,6 +185,7 @@ mod tests {
                 settings: PaymentSettings::default(),
                 providers: Vec::new(),
             }),
+            mail: None,
             sessions: domain::user::session::SessionLimits::default(),
         })
     }

@@ -1,7 +1,7 @@
 //! The periodic sweeps of the database.
 
 use super::smpp_users;
-use super::{controls, gauges, held_accounts, inbound, recipient_index, retention, stops};
+use super::{alerts, controls, gauges, held_accounts, inbound, recipient_index, retention, stops};
 use crate::admit::callers::Callers;
 use crate::cluster::takeover::chunks;
 use crate::context::Context;
@@ -49,6 +49,8 @@ const REQUESTS_INTERVAL: Duration = Duration::from_millis(500);
 const STOPS_INTERVAL: Duration = Duration::from_secs(1);
 /// Period of the end of receipts that no SMPP user takes.
 const ENDING_INTERVAL: Duration = Duration::from_secs(20);
+/// Period of the search for balances that crossed the threshold of an alert.
+const ALERTS_INTERVAL: Duration = Duration::from_secs(2);
 /// Period of the measurement of queues.
 const MEASURE_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -88,6 +90,12 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
     let removing = tokio::spawn(retention::run(Arc::clone(context)));
     let indexing = tokio::spawn(recipient_index::run(Arc::clone(context)));
     let routing = tokio::spawn(inbound::run(Arc::clone(context)));
+    let alerting = every(
+        ALERTS_INTERVAL,
+        Outage::of("alerts about low balances cannot be told"),
+        context,
+        |context| async move { alerts::tell(&context).await },
+    );
     let paying = tokio::spawn(payments::run(Arc::clone(context)));
     let others = [
         settling,
@@ -101,6 +109,7 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
         indexing,
         routing,
         paying,
+        alerting,
     ];
     sweeps(context).into_iter().chain(others).collect()
 }

@@ -4,6 +4,7 @@
 use crate::context::carrier::Carrier;
 use crate::context::payments::Payments;
 use crate::context::plan::Plan;
+use crate::mail::MailSettings;
 use crate::settings::{InboundSettings, Limits, Retention};
 use domain::user::session::SessionLimits;
 use std::sync::Arc;
@@ -17,6 +18,7 @@ pub(crate) struct Live {
     pub(crate) retention: Retention,
     pub(crate) inbound: InboundSettings,
     pub(crate) payments: Arc<Payments>,
+    pub(crate) mail: Option<MailSettings>,
     pub(crate) sessions: SessionLimits,
 }
 

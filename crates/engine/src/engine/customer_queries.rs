@@ -13,6 +13,7 @@ use crate::queries::recipients::{self, RecipientState, Timeline};
 use crate::queries::scope::{ListPage, Scope};
 use crate::queries::usage::{self, Usage, UsageOverview};
 use crate::queries::wallet::{self, WalletEntry};
+use domain::alert::Alert;
 use domain::inbound::{AnswerTexts, InboundMessage, InboundRoute};
 use domain::opt_out::OptOut;
 use domain::payment::TopUp;
@@ -152,6 +153,17 @@ impl CustomerQueries {
         let cursor_scope = scope.cursor_scope(None);
         let page = Page::read(page.limit, page.cursor, List::OwnTokens, &cursor_scope)?;
         within(owned::tokens(&scope, self.account, page)).await
+    }
+
+    /// Returns a page of the account's alerts, newest first. The sandbox has none.
+    pub async fn alerts(&self, page: PageFields<'_>) -> Result<ListPage<Alert>, Error> {
+        let scope = self.scope();
+        let cursor_scope = scope.cursor_scope(None);
+        let page = Page::read(page.limit, page.cursor, List::Alerts, &cursor_scope)?;
+        if self.environment == Environment::Sandbox {
+            return Ok(ListPage::empty());
+        }
+        within(owned::alerts(&scope, self.account, page)).await
     }
 
     /// Returns a page of the account's top-ups, newest first.

@@ -106,6 +106,7 @@ impl Attempts {
                 callback::body(message, recipient, *status, reference, url)
             }
             CallbackEvent::Inbound(inbound) => inbound.callback_body(),
+            CallbackEvent::LowBalance(body) => body.to_string(),
             // The lanes claim no events of SMPP users.
             CallbackEvent::Receipt(_) => String::new(),
         };

@@ -3,6 +3,7 @@
 
 use super::scope::{ListPage, Scope};
 use crate::error::Error;
+use domain::alert::Alert;
 use domain::inbound::InboundRoute;
 use domain::opt_out::OptOut;
 use domain::payment::{TopUp, TopUpId};
@@ -13,6 +14,7 @@ use store::{ListRow, SubAccount, TokenInfo};
 /// The prefixes of ids.
 const ROUTE: &str = "rt_";
 const TOKEN: &str = "tok_";
+const ALERT: &str = "al_";
 
 /// The account, the time of creation and the id of an object, by which a list is ordered.
 type Behind = (i64, i64, String);
@@ -86,6 +88,19 @@ pub(crate) async fn sub_accounts(
         .list(account, page.after, page.limit + 1)
         .await?;
     Ok(scope.cut_by_key(List::SubAccounts, page.limit, items, ListRow::key))
+}
+
+/// Returns a page of the alerts of an account, newest first.
+pub(crate) async fn alerts(
+    scope: &Scope<'_>,
+    account: AccountId,
+    page: Page,
+) -> Result<ListPage<Alert>, Error> {
+    let behind = behind(account, &page, ALERT).map(|(_, at_ms, id)| (at_ms, id));
+    let alerts = scope.store.alerts();
+    let items = alerts.list(account, behind, page.limit + 1).await?;
+    let position = |last: &Alert| position(last.created_at_ms, &last.id, ALERT);
+    Ok(scope.cut(List::Alerts, page, items, position))
 }
 
 fn behind(account: AccountId, page: &Page, prefix: &str) -> Option<Behind> {

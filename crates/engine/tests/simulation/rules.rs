@@ -59,6 +59,7 @@ pub(crate) fn settings(state: &mut State) -> Settings {
         retention: Retention::default(),
         inbound: InboundSettings::default(),
         payments: PaymentSettings::default(),
+        mail: None,
         sessions: domain::user::session::SessionLimits::default(),
     }
 }

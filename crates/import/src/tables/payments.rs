@@ -1,4 +1,4 @@
-//! The table of top-ups.
+//! The tables of top-ups and alerts.
 
 use super::super::table::ColumnType::{Bool, Bytes, Int, Text};
 use super::super::table::{Bucketed, Table};
@@ -35,6 +35,26 @@ pub(super) const TOP_UPS: Table = Table {
         ("decided_at_ms", Int),
         ("paid_at_ms", Int),
         ("receipt_number", Int),
+    ],
+    chunk: CHUNK,
+};
+
+/// The alerts about a low balance.
+pub(super) const ALERTS: Table = Table {
+    name: "alerts",
+    bucketed: Bucketed::No,
+    key: 1,
+    columns: &[
+        ("alert_id", Text),
+        ("account_id", Int),
+        ("threshold", Int),
+        ("url", Text),
+        ("email", Text),
+        ("below", Bool),
+        ("created_at_ms", Int),
+        ("told_at_ms", Int),
+        ("told_balance", Int),
+        ("mail_due_ms", Int),
     ],
     chunk: CHUNK,
 };

@@ -1,6 +1,7 @@
 //! The operations of the interface (docs/spec/interface.md, section 6).
 
 pub(super) mod account;
+pub(super) mod alerts;
 pub(super) mod balance;
 pub(super) mod exports;
 pub(super) mod inbound;

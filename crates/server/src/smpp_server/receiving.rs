@@ -204,9 +204,9 @@ impl Receiving {
             CallbackEvent::Receipt(content) => receipt::write(&receipt, content, |message| {
                 session.deliver(Box::new(receipt.clone()), message, now)
             }),
-            CallbackEvent::Delivery { .. } | CallbackEvent::Inbound(_) => {
-                Err(CommandStatus::RSYSERR)
-            }
+            CallbackEvent::Delivery { .. }
+            | CallbackEvent::Inbound(_)
+            | CallbackEvent::LowBalance(_) => Err(CommandStatus::RSYSERR),
         };
         if written.is_err() {
             let dead = AttemptOutcome::new(receipt, Finished::GivenUp);

@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod accounts;
 #[cfg(test)]
+mod alerts;
+#[cfg(test)]
 mod answering;
 #[cfg(test)]
 mod backup;

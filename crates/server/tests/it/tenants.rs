@@ -37,6 +37,8 @@ enum Policy {
     Replay,
     /// The path reads, changes or pays the sub-account that it names.
     SubAccount,
+    /// The path removes the alert that it names.
+    Alert,
 }
 
 /// Every path of the service. A new path needs a policy here.
@@ -102,6 +104,8 @@ const POLICIES: &[(&str, Policy)] = &[
     ("/api/v2/exports/wallet.csv", Policy::Own),
     ("/api/v2/usage", Policy::Own),
     ("/api/v2/wallet/entries", Policy::Own),
+    ("/api/v2/alerts", Policy::Own),
+    ("/api/v2/alerts/{alert_id}", Policy::Alert),
     ("/api/v2/top-ups", Policy::Own),
     ("/api/v2/top-ups/{top_up_id}", Policy::TopUp),
     ("/api/v2/top-ups/{top_up_id}/receipt", Policy::TopUp),
@@ -167,6 +171,7 @@ const POLICIES: &[(&str, Policy)] = &[
     ("/api/sandbox/v2/exports/wallet.csv", Policy::Own),
     ("/api/sandbox/v2/usage", Policy::Own),
     ("/api/sandbox/v2/wallet/entries", Policy::Own),
+    ("/api/sandbox/v2/alerts", Policy::Own),
     ("/api/sandbox/v2/top-ups", Policy::Own),
     ("/api/sandbox/v2/top-ups/{top_up_id}", Policy::TopUp),
     ("/api/sandbox/v2/top-ups/{top_up_id}/receipt", Policy::TopUp),
@@ -720,6 +725,30 @@ async fn another_accounts_top_up_is_answered_as_an_unknown_one() {
             // The live interface does not show top-ups of the sandbox either.
             let own = if path.contains("sandbox") { 200 } else { 404 };
             assert_eq!(read(&other.customer.token, &id).await.0, own, "{path}");
+        }
+    }
+    two.ogene.end().await;
+}
+
+#[tokio::test]
+async fn another_accounts_alert_is_answered_as_an_unknown_one() {
+    let two = Two::start().await;
+    for (me, other) in two.pairs() {
+        let add = Request::post("/api/v2/alerts").bearer(&other.customer.token);
+        let fields = json!({"threshold": 1, "url": "https://shop.example.ng/low"});
+        let added = two.ogene.ask(&add.json(&fields)).await;
+        let id = added.json()["data"]["alert_id"].as_str().map(str::to_owned);
+        let id = id.expect("an id");
+        for path in of_policy(Policy::Alert) {
+            let remove = async |token: &str, id: &str| {
+                let path = path.replace("{alert_id}", id);
+                let remove = Request::new("DELETE", &path).bearer(token);
+                told(&two.ogene.ask(&remove).await)
+            };
+            let unknown = remove(&me.customer.token, "al_0000000000000000").await;
+            assert_eq!(unknown.0, 404, "{path}");
+            assert_eq!(remove(&me.customer.token, &id).await, unknown, "{path}");
+            assert_eq!(remove(&other.customer.token, &id).await.0, 200, "{path}");
         }
     }
     two.ogene.end().await;

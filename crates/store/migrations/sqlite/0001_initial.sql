@@ -293,6 +293,24 @@ create index top_ups_watched on top_ups (checked_at_ms, top_up_id) where watched
 create index top_ups_mismatched on top_ups (top_up_id) where state = 'mismatch';
 create unique index top_ups_by_receipt on top_ups (sandbox, receipt_number) where receipt_number is not null;
 
+-- The alerts of accounts about a low balance. `below` is true from the moment at which the balance fell below the threshold
+-- until it is above again. The receiver is a URL or an address. `mail_due_ms` is the time of the next attempt at a mail,
+-- which has `told_balance`.
+create table alerts (
+    alert_id text not null primary key,
+    account_id bigint not null,
+    threshold bigint not null,
+    url text,
+    email text,
+    below boolean not null,
+    created_at_ms bigint not null,
+    told_at_ms bigint,
+    told_balance bigint,
+    mail_due_ms bigint
+);
+create index alerts_by_account on alerts (account_id, created_at_ms, alert_id);
+create index alerts_with_mail on alerts (mail_due_ms, alert_id) where mail_due_ms is not null;
+
 -- Messages
 
 -- The accepted sends. `recipients` is a packed list. `paid_from` names the wallet components that paid, and their

@@ -44,7 +44,7 @@ impl ClaimCallbacks {
                  and r.recipient = o.recipient
              where o.bucket = $1 and o.state = $2 and o.account_id = $3 and o.sandbox = $4
                  and o.destination = $5 and o.due_at_ms <= $6
-                 and (o.kind = 'inbound' or m.message_id is not null)
+                 and (o.kind in ('inbound', 'low_balance') or m.message_id is not null)
              order by o.due_at_ms, o.event_id limit $7";
             "for update of o skip locked"
         );

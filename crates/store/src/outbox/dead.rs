@@ -217,7 +217,8 @@ impl DeadCallbacks<'_> {
                  and r.recipient = o.recipient
              where o.bucket = $1 and o.state = 'dead' and o.account_id = $2
                  and (o.due_at_ms, o.event_id) < ($3, $4)
-                 and (m.message_id is not null or i.inbound_id is not null)
+                 and (m.message_id is not null or i.inbound_id is not null
+                     or o.kind = 'low_balance')
              order by o.due_at_ms desc, o.event_id desc limit $5",
         );
         let list = list.bind(bucket.0).bind(account.0).bind(due_at_ms);

@@ -21,6 +21,8 @@ domain::named_enum! {
         Inbound = "inbound",
         /// The receipt of a message by SMPP.
         Receipt = "receipt",
+        /// A balance below the threshold of an alert.
+        LowBalance = "low_balance",
     }
 }
 
@@ -38,6 +40,8 @@ pub enum CallbackEvent {
     Inbound(Arc<InboundMessage>),
     /// The receipt of a message by SMPP.
     Receipt(Arc<MessageReceipt>),
+    /// A balance below the threshold of an alert, as the body of the callback.
+    LowBalance(Arc<str>),
 }
 
 /// The content of a receipt for an SMPP user.
@@ -58,6 +62,7 @@ impl CallbackEvent {
             Self::Delivery { .. } => EventKind::DeliveryStatus,
             Self::Inbound(_) => EventKind::Inbound,
             Self::Receipt(_) => EventKind::Receipt,
+            Self::LowBalance(_) => EventKind::LowBalance,
         }
     }
 
@@ -66,7 +71,7 @@ impl CallbackEvent {
         match self {
             Self::Delivery { status, .. } => Some(status.outside()),
             Self::Receipt(receipt) => Some(receipt.end.status.outside()),
-            Self::Inbound(_) => None,
+            Self::Inbound(_) | Self::LowBalance(_) => None,
         }
     }
 }
@@ -118,12 +123,34 @@ impl Callback {
         }
     }
 
+    /// Returns the first callback of an alert of an account, with its URL and body.
+    pub fn of_alert(
+        (bucket, account): (Bucket, AccountId),
+        id: MessageId,
+        (url, body): (&str, String),
+        now_ms: i64,
+    ) -> Self {
+        Self {
+            bucket,
+            account,
+            environment: Environment::Live,
+            origin: callback_url::origin(url),
+            due_at_ms: now_ms,
+            message: id,
+            recipient: Recipient::from_digits(0),
+            event: CallbackEvent::LowBalance(body.into()),
+            attempts: 0,
+            url: url.into(),
+        }
+    }
+
     /// Returns the stored form of its content, which the rows of its message complete.
     fn payload(&self) -> Cow<'_, str> {
         match &self.event {
             CallbackEvent::Delivery { status, .. } => status.as_str().into(),
             CallbackEvent::Inbound(_) => (&*self.url).into(),
             CallbackEvent::Receipt(receipt) => receipt.end.to_text().into(),
+            CallbackEvent::LowBalance(body) => format!("{}\n{body}", self.url).into(),
         }
     }
 

@@ -69,6 +69,10 @@ impl CallbackRow {
                 };
                 (CallbackEvent::Receipt(Arc::new(receipt)), String::new())
             }
+            EventKind::LowBalance => {
+                let (url, body) = self.payload.split_once('\n').unwrap_or_default();
+                (CallbackEvent::LowBalance(body.into()), url.to_owned())
+            }
             EventKind::Inbound => match row::find(tx, message).await? {
                 Some(inbound) => (CallbackEvent::Inbound(Arc::new(inbound)), self.payload),
                 None => return Ok(None),

@@ -1,5 +1,6 @@
 //! `/openapi.json`: the interface as `OpenAPI` 3.1, made from the same types that answer requests.
 
+mod alerts;
 mod answers;
 mod changes;
 mod draft;
@@ -99,6 +100,8 @@ fn components(installation: &Installation) -> utoipa::openapi::Components {
         .schemas_from_iter([opt_outs::request_schema(installation)])
         .schemas_from_iter(tokens::schemas())
         .schemas_from_iter([tokens::request_schema(installation)])
+        .schemas_from_iter(alerts::schemas())
+        .schemas_from_iter([alerts::request_schema(installation)])
         .schemas_from_iter(top_ups::schemas())
         .schemas_from_iter([top_ups::request_schema(installation)])
         .schemas_from_iter(sub_accounts::schemas())
@@ -219,6 +222,7 @@ mod tests {
         for (live, sandbox) in [
             ("/routes get post", "/routes get"),
             ("/opt-outs get post", "/opt-outs get"),
+            ("/alerts get post", "/alerts get"),
             ("/answers get patch", "/answers get"),
             ("/secrets get post", "/secrets get"),
             ("/sub-accounts get post", "/sub-accounts get"),
@@ -249,6 +253,8 @@ mod tests {
         insta::assert_snapshot!(live.join("\n"), @r#"
         /api/v1/sms/create get post
         /api/v2/account get
+        /api/v2/alerts get post
+        /api/v2/alerts/{alert_id} delete
         /api/v2/balance get
         /api/v2/balance/get get
         /api/v2/delivery get

@@ -314,6 +314,8 @@ mod tests {
         API-2007 404 Unknown token
         API-3004 429 Too many tokens
         API-2007 404 Unknown top-up
+        API-2007 404 Unknown alert
+        API-3004 429 Too many alerts
         API-2000 400 Unknown payment provider
         API-3004 429 Too many unpaid top-ups
         API-3006 502 Payment provider does not answer

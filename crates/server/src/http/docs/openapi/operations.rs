@@ -3,8 +3,7 @@
 
 use super::draft::{COMMON, CallbackDraft, Draft, LIVE, SANDBOX, at_most, of_reads};
 use super::{
-    answers, changes, inbound, inbound_answers, opt_outs, otp, parameters, personalised, queries,
-    request, sender_ids, sub_accounts, tokens, top_ups, webhooks,
+    alerts, answers, changes, inbound, inbound_answers, opt_outs, otp, parameters, personalised, queries, request, sender_ids, sub_accounts, tokens, top_ups, webhooks,
 };
 use crate::http::docs::installation::Installation;
 use crate::http::respond::error::Shape;
@@ -150,6 +149,7 @@ fn interface(
     top_ups::add(paths, prefix, environment, installation);
     webhooks::add(paths, prefix, environment, installation);
     sub_accounts::add(paths, prefix, environment, installation);
+    alerts::add(paths, prefix, environment, installation);
     if environment == Environment::Live {
         tokens::add(paths, prefix, installation);
     }

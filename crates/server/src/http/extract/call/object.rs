@@ -11,6 +11,7 @@ use crate::http::extract::object_body::{ObjectBody, scalar};
 use axum::extract::{FromRequest, Request};
 use axum::response::Response;
 use domain::Refusal;
+use domain::alert::AlertFields;
 use domain::callback::request::{ReplayFields, SecretFields};
 use domain::idempotency::IdempotencyKey;
 use domain::inbound::{AnswerChange, RouteFields};
@@ -66,6 +67,16 @@ impl ObjectFields for TokenFields {
             expires_at: body.text("expires_at")?,
             allow: body.list("allow")?,
             per_minute: body.scalar("per_minute")?,
+        })
+    }
+}
+
+impl ObjectFields for AlertFields {
+    fn of(body: &mut ObjectBody) -> Result<Self, Refusal> {
+        Ok(Self {
+            threshold: body.scalar("threshold")?,
+            url: body.text("url")?,
+            email: body.text("email")?,
         })
     }
 }

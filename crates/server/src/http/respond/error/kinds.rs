@@ -79,6 +79,10 @@ table! {
         as Refusal::Object(ObjectRefusal::TokensUsed { limit: domain::token::MAX_TOKENS });
     Refusal::Object(ObjectRefusal::UnknownTopUp) => "API-2007" NOT_FOUND "Unknown top-up",
         as Refusal::Object(ObjectRefusal::UnknownTopUp);
+    Refusal::Object(ObjectRefusal::UnknownAlert) => "API-2007" NOT_FOUND "Unknown alert",
+        as Refusal::Object(ObjectRefusal::UnknownAlert);
+    Refusal::Object(ObjectRefusal::AlertsUsed { .. }) => "API-3004" TOO_MANY_REQUESTS "Too many alerts",
+        as Refusal::Object(ObjectRefusal::AlertsUsed { limit: domain::alert::MAX_ALERTS });
     Refusal::Object(ObjectRefusal::UnknownProvider { .. }) => "API-2000" BAD_REQUEST "Unknown payment provider",
         as Refusal::Object(ObjectRefusal::UnknownProvider {
             instead: "`provider` must be one of: paystack, flutterwave.".to_owned(),
