@@ -57,7 +57,8 @@ pub use engine::{
     UploadReview, UploadSend, UploadSends, UploadStep,
 };
 pub use engine::{
-    alerts, changes as message_changes, inbound_answers, inbound_routes, opt_outs, otp, sender_ids, sub_accounts, tokens, top_ups, webhooks,
+    alerts, changes as message_changes, inbound_answers, inbound_routes, opt_outs, otp, sender_ids,
+    sub_accounts, tokens, top_ups, webhooks,
 };
 pub use error::{Error, StartError};
 pub use mail::{Mail, MailError, MailSettings, MailTls};

@@ -30,7 +30,8 @@ pub(crate) use respond::error::kind as refusal_kind;
 pub use serve::{ConnectionLimits, serve};
 
 use api::{
-    account, alerts, balance, exports, inbound, inbound_answers, messages, opt_outs, otp, quote, reports, send, senders, sub_accounts, tokens, top_ups, usage, wallet, webhooks,
+    account, alerts, balance, exports, inbound, inbound_answers, messages, opt_outs, otp, quote,
+    reports, send, senders, sub_accounts, tokens, top_ups, usage, wallet, webhooks,
 };
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -144,8 +145,8 @@ fn documented(router: Router<State>) -> Router<State> {
 /// use, and those of docs/spec/finding.md. The routes are not nested, since nesting adds two layers
 /// to each.
 fn interface(prefix: &str) -> Router<Arc<Api>> {
-    let at = |path| format!("{prefix}{path}");
-    Router::new()
+    let at = |path: &str| format!("{prefix}{path}");
+    owned(&at)
         .route(&at("/sms"), sending())
         .route(&at("/sms/create"), sending())
         .route(&at("/sms/quote"), post(quote::quote))
@@ -177,6 +178,28 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
             get(senders::senders).post(senders::request),
         )
         .route(&at("/account"), get(account::account))
+        .route(&at("/messages"), get(messages::messages))
+        .route(&at("/messages/{message_id}"), get(messages::message))
+        .route(&at("/messages/{message_id}/cancel"), post(messages::cancel))
+        .route(&at("/messages/{message_id}/pause"), post(messages::pause))
+        .route(&at("/messages/{message_id}/resume"), post(messages::resume))
+        .route(
+            &at("/messages/{message_id}/reschedule"),
+            post(messages::reschedule),
+        )
+        .route(
+            &at("/messages/{message_id}/recipients"),
+            get(messages::recipients),
+        )
+        .route(
+            &at("/messages/{message_id}/recipients/{recipient}"),
+            get(messages::recipient),
+        )
+}
+
+/// Returns the routes of what an account owns, at the paths of an environment.
+fn owned(at: &impl Fn(&str) -> String) -> Router<Arc<Api>> {
+    Router::new()
         .route(&at("/inbound"), get(inbound::messages))
         .route(&at("/inbound/routes"), get(inbound::routes))
         .route(&at("/inbound/answers"), get(inbound_answers::read))
@@ -198,23 +221,6 @@ fn interface(prefix: &str) -> Router<Arc<Api>> {
         .route(&at("/top-ups"), get(top_ups::list).post(top_ups::create))
         .route(&at("/top-ups/{top_up_id}"), get(top_ups::read))
         .route(&at("/top-ups/{top_up_id}/receipt"), get(top_ups::receipt))
-        .route(&at("/messages"), get(messages::messages))
-        .route(&at("/messages/{message_id}"), get(messages::message))
-        .route(&at("/messages/{message_id}/cancel"), post(messages::cancel))
-        .route(&at("/messages/{message_id}/pause"), post(messages::pause))
-        .route(&at("/messages/{message_id}/resume"), post(messages::resume))
-        .route(
-            &at("/messages/{message_id}/reschedule"),
-            post(messages::reschedule),
-        )
-        .route(
-            &at("/messages/{message_id}/recipients"),
-            get(messages::recipients),
-        )
-        .route(
-            &at("/messages/{message_id}/recipients/{recipient}"),
-            get(messages::recipient),
-        )
 }
 
 /// GET and POST send a message. HEAD must not, though a GET handler would answer it.

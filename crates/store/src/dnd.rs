@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 const ADD: &str = "dnd.add";
+const IMPORT: &str = "dnd.import";
 const REMOVE: &str = "dnd.remove";
 
 /// Returns the blocks with these keys.
@@ -44,12 +45,16 @@ async fn write(tx: &mut Tx, blocks: &[(i64, DndBlock)]) -> Result<()> {
 
 struct AddDnd {
     blocks: Vec<(i64, DndBlock)>,
-    /// The part of the import, from 1.
+    /// The part of the import, from 1, or 0 for a single number.
     part: usize,
     by: By,
 }
 
 impl AddDnd {
+    fn verb(&self) -> &'static str {
+        if self.part == 0 { ADD } else { IMPORT }
+    }
+
     fn object(&self) -> String {
         format!("part {}", self.part)
     }
@@ -63,7 +68,7 @@ impl Change for AddDnd {
         let given: usize = self.blocks.iter().map(|(_, block)| block.len()).sum();
         let entry = Entry {
             by: &self.by,
-            verb: ADD,
+            verb: self.verb(),
             account: None,
             object: &self.object(),
             before: Value::Null,
@@ -88,7 +93,7 @@ impl Change for AddDnd {
     }
 
     async fn is_committed(&self, tx: &mut Tx, _added: &u64) -> Result<bool> {
-        audit::is_kept(tx, &self.by, ADD, &self.object()).await
+        audit::is_kept(tx, &self.by, self.verb(), &self.object()).await
     }
 }
 
@@ -151,7 +156,8 @@ pub struct Dnd<'s> {
 }
 
 impl Dnd<'_> {
-    /// Adds the numbers of some blocks, as one part of an import. Returns the number of new ones.
+    /// Adds the numbers of some blocks, as one part of an import from 1 on, or a single number as
+    /// part 0. Returns the number of new ones.
     pub async fn add(self, blocks: Vec<(i64, DndBlock)>, part: usize, by: By) -> Result<u64> {
         self.db.change(AddDnd { blocks, part, by }).await
     }

@@ -43,7 +43,9 @@ impl Dnd {
     pub async fn add(self, number: &str) -> Result<bool> {
         let mut numbers = DndNumbers::default();
         numbers.insert(recipient(number)?);
-        Ok(self.import(numbers, |_, _| {}).await? > 0)
+        let by = self.actor.now();
+        let added = self.store.dnd().add(numbers.into_blocks(), 0, by);
+        Ok(added.await? > 0)
     }
 
     /// Removes a number. Returns `false` if it was not on DND.

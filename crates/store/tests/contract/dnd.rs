@@ -40,7 +40,7 @@ async fn numbers_are_on_dnd_until_they_are_removed(kit: &Kit) {
     let entries = "select verb from audit where verb like 'dnd%' order by number";
     let entries = kit.texts(entries).await;
     assert_eq!(entries.len(), 6);
-    assert_eq!(entries[0], "dnd.add");
+    assert_eq!(entries[0], "dnd.import");
 }
 
 async fn many_numbers_of_many_blocks_are_found(kit: &Kit) {

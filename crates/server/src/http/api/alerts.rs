@@ -33,6 +33,7 @@ pub(crate) async fn add(adding: Adding<AlertFields>) -> Response {
         fields,
         key,
         permit: _until_answered,
+        ..
     } = adding;
     let keyed = call.keyed(key, added_answer);
     let added = alerts::add_alert(&call.admission, &fields, keyed).await;

@@ -3,7 +3,8 @@
 
 use super::draft::{COMMON, CallbackDraft, Draft, LIVE, SANDBOX, at_most, of_reads};
 use super::{
-    alerts, answers, changes, inbound, inbound_answers, opt_outs, otp, parameters, personalised, queries, request, sender_ids, sub_accounts, tokens, top_ups, webhooks,
+    alerts, answers, changes, inbound, inbound_answers, opt_outs, otp, parameters, personalised,
+    queries, request, sender_ids, sub_accounts, tokens, top_ups, webhooks,
 };
 use crate::http::docs::installation::Installation;
 use crate::http::respond::error::Shape;
