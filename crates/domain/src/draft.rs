@@ -19,7 +19,7 @@ pub use otp::draft_otp;
 pub use personalised::{PersonalisedDraft, PersonalisedRecipient, draft_personalised};
 pub use quote::{NetworkCost, OTHER_NETWORK, Quote};
 pub use send::{Adjustments, Draft, draft};
-pub use submit::{SubmitFields, draft_submit};
+pub use submit::{SubmitFields, SubmitText, draft_submit};
 pub use texts::{RecipientText, RecipientTexts};
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ pub use key::{HEADER, IdempotencyKey, MAX_KEY_CHARACTERS};
 pub use operation::Operation;
 pub use requests::{
     of_alert, of_answers, of_change, of_opt_outs, of_otp, of_personalised, of_replay, of_route,
-    of_secret, of_send, of_sender, of_sub_account, of_sub_account_change, of_token, of_top_up,
-    of_transfer, of_verification,
+    of_secret, of_send, of_sender, of_smpp_user, of_sub_account, of_sub_account_change, of_token,
+    of_top_up, of_transfer, of_verification,
 };
 
 use crate::refusal::Refusal;

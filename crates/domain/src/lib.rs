@@ -36,6 +36,7 @@ mod page_set;
 pub mod payment;
 pub mod personalised;
 mod prohibited;
+pub mod proxy_header;
 pub mod public_address;
 pub mod rate;
 mod raw_receipt;
@@ -75,8 +76,8 @@ pub use delivery::{
 pub use draft::{
     Adjustments, Class, Customer, Draft, Fingerprint, MAX_REFERENCE_CHARACTERS, NetworkCost,
     OTHER_NETWORK, PersonalisedDraft, PersonalisedRecipient, Quote, RecipientText, RecipientTexts,
-    SendFields, SubmitFields, draft, draft_otp, draft_personalised, draft_submit, fingerprint,
-    recipient_charge,
+    SendFields, SubmitFields, SubmitText, draft, draft_otp, draft_personalised, draft_submit,
+    fingerprint, recipient_charge,
 };
 pub use gateway::{
     AppendSender, CarrierRules, Gateway, GatewayRules, InDoubt, Legs, MAX_RECEIPT_TIMEOUT,
@@ -100,8 +101,8 @@ pub use respected::Respected;
 pub use retry::{RetryStep, SubmitFault, after_fault};
 pub use sender::SenderFault;
 pub use text::{
-    Alphabet, CodingFault, MAX_BODY_CHARACTERS, MAX_NAMED_CHANGES, Prepared, Text, TextChange,
-    TextChanges, read_coded,
+    Alphabet, CodingFault, MAX_BODY_CHARACTERS, MAX_NAMED_CHANGES, PageFault, Prepared, RawPage,
+    SarPart, Text, TextChange, TextChanges, is_binary, read_coded,
 };
 pub use transactional::CodeWords;
 pub use truncate::{MAX_KEY_OCTETS, truncate};

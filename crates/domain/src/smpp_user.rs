@@ -1,5 +1,13 @@
 //! SMPP users: the credentials and limits with which a customer's program binds to the service.
 
+mod dialect;
+mod limits;
+mod request;
+
+pub use dialect::Dialect;
+pub use limits::SmppLimits;
+pub use request::{MAX_USERS, SmppUserFields, SmppUserRequest};
+
 use crate::account::Environment;
 use crate::client_address::AllowList;
 use crate::gateway::Gateway;
@@ -47,32 +55,12 @@ pub struct SmppUser {
     pub allowed: AllowList,
     /// The gateway of its messages, or `None` for the default.
     pub gateway: Option<Gateway>,
+    /// The dialect of its program.
+    pub dialect: Dialect,
     /// Time of creation, Unix milliseconds.
     pub created_at_ms: i64,
     /// Time of revocation, Unix milliseconds.
     pub revoked_at_ms: Option<i64>,
-}
-
-/// The limits of an SMPP user.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct SmppLimits {
-    /// Maximum number of connections to a node.
-    pub binds: u32,
-    /// Maximum number of submits in a second, to a node. It also limits queries and cancels
-    /// together, apart from submits.
-    pub per_second: u32,
-    /// Maximum number of unanswered requests of a connection.
-    pub window: u32,
-}
-
-impl Default for SmppLimits {
-    fn default() -> Self {
-        Self {
-            binds: 4,
-            per_second: 100,
-            window: 100,
-        }
-    }
 }
 
 /// The pace of the requests of one user. As many as the limit of a second may come at once.
@@ -85,12 +73,18 @@ pub struct RequestPace {
 impl RequestPace {
     /// Counts a request. Returns `false` if the limit is exceeded, and then counts nothing.
     pub fn admit(&mut self, per_second: u32, steady_ms: i64) -> bool {
+        self.admit_many(1, per_second, steady_ms)
+    }
+
+    /// Counts a request to so many numbers. It is admitted if the first of them is, and later requests
+    /// wait for all of them.
+    pub fn admit_many(&mut self, numbers: u32, per_second: u32, steady_ms: i64) -> bool {
         let now_us = steady_ms.saturating_mul(1_000);
         let interval = SECOND_US / i64::from(per_second.max(1));
-        let due_us = self.due_us.max(now_us) + interval;
-        let is_allowed = due_us - now_us <= SECOND_US;
+        let begin_us = self.due_us.max(now_us);
+        let is_allowed = begin_us + interval - now_us <= SECOND_US;
         if is_allowed {
-            self.due_us = due_us;
+            self.due_us = begin_us + interval * i64::from(numbers);
         }
         is_allowed
     }
@@ -162,6 +156,18 @@ pub fn system_id(random: &[u8; RANDOM_BYTES]) -> Option<String> {
     Some(PREFIX.to_owned() + &characters(random, LOWER, ID_CHARACTERS)?)
 }
 
+/// Returns the number of a system id, for cursors.
+pub fn number_of_id(system_id: &str) -> u64 {
+    let id = system_id.strip_prefix(PREFIX).unwrap_or_default();
+    let octets = id.as_bytes().first_chunk::<ID_CHARACTERS>();
+    octets.map_or(0, |octets| u64::from_be_bytes(*octets))
+}
+
+/// Returns the system id of a number.
+pub fn id_of_number(number: u64) -> String {
+    PREFIX.to_owned() + &String::from_utf8_lossy(&number.to_be_bytes())
+}
+
 /// Creates a password from random bytes. Returns `None` in the rare case that too few are usable.
 pub fn password(random: &[u8; RANDOM_BYTES]) -> Option<String> {
     characters(random, BASE62, PASSWORD_CHARACTERS)
@@ -179,6 +185,7 @@ mod tests {
             limits: SmppLimits::default(),
             allowed: "203.0.113.0/24".parse().unwrap(),
             gateway,
+            dialect: Dialect::default(),
             created_at_ms: 0,
             revoked_at_ms: None,
         }
@@ -194,6 +201,8 @@ mod tests {
             "{id}"
         );
         assert_eq!(secret.len(), PASSWORD_CHARACTERS);
+        assert_eq!(id_of_number(number_of_id(&id)), id);
+        assert_eq!(number_of_id("og"), 0);
         assert_ne!(password(&[9; RANDOM_BYTES]), Some(secret));
         assert_eq!(system_id(&[255; RANDOM_BYTES]), None);
         assert_eq!((248 % LOWER.len(), 248 % BASE62.len()), (0, 0));
@@ -248,6 +257,10 @@ mod tests {
         assert!(slow.admit(1, 0));
         assert!(!slow.admit(1, 999) && !slow.is_idle(999));
         assert!(slow.is_idle(1_000));
+        let mut list = RequestPace::default();
+        assert!(list.admit_many(30, 10, 0));
+        assert!(!list.admit_many(1, 10, 2_000));
+        assert!(list.admit_many(1, 10, 2_100));
         assert!(slow.admit(1, 1_000));
     }
 }

@@ -10,11 +10,15 @@ mod equivalents;
 mod gsm;
 mod pages;
 mod plain;
+mod raw;
 
 pub use changes::{MAX_NAMED_CHANGES, TextChange, TextChanges};
 pub use coded::{CodingFault, read_coded};
 pub(crate) use gsm::from_septets;
 pub(crate) use plain::{is_unseen, plain};
+pub use raw::{PageFault, RawPage, SarPart, is_binary};
+
+use std::sync::Arc;
 
 /// Maximum length of a body in Unicode scalar values (docs/spec/sending.md, section 2).
 pub const MAX_BODY_CHARACTERS: usize = 1530;
@@ -45,8 +49,10 @@ pub struct Prepared {
 /// A text to send.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Text {
-    text: String,
+    characters: String,
     alphabet: Alphabet,
+    /// The page of a text that goes out as it came.
+    page: Option<Arc<RawPage>>,
 }
 
 impl Prepared {
@@ -56,15 +62,28 @@ impl Prepared {
             (Text::from_stored(body.to_owned()), 0)
         } else {
             let (text, removed) = plain::counted(body);
-            let alphabet = Alphabet::Gsm;
-            (Text { text, alphabet }, removed)
+            let text = Text {
+                characters: text,
+                alphabet: Alphabet::Gsm,
+                page: None,
+            };
+            (text, removed)
         };
-        let is_blank = text.text.trim_start().is_empty();
+        let is_blank = text.characters.trim_start().is_empty();
         (!is_blank).then(|| Self {
-            changed: text.text != body,
+            changed: text.characters != body,
             text,
             removed_characters,
         })
+    }
+
+    /// Returns the text of a page that goes out as it came.
+    pub fn of_page(page: RawPage) -> Self {
+        Self {
+            text: Text::of_page(page),
+            changed: false,
+            removed_characters: 0,
+        }
     }
 }
 
@@ -85,6 +104,20 @@ impl Text {
         Prepared::of(body, unicode).map(|prepared| prepared.text)
     }
 
+    /// Returns the text of a page that goes out as it came. It is UTF-16 only if it came so.
+    pub fn of_page(page: RawPage) -> Self {
+        let alphabet = if page.is_utf_16() {
+            Alphabet::Ucs2
+        } else {
+            Alphabet::Gsm
+        };
+        Self {
+            characters: page.text(),
+            alphabet,
+            page: Some(Arc::new(page)),
+        }
+    }
+
     /// Returns the text of a stored message. Its alphabet follows from its characters.
     pub fn from_stored(text: String) -> Self {
         let alphabet = if gsm::is_gsm(&text) {
@@ -92,12 +125,21 @@ impl Text {
         } else {
             Alphabet::Ucs2
         };
-        Self { text, alphabet }
+        Self {
+            characters: text,
+            alphabet,
+            page: None,
+        }
+    }
+
+    /// Returns the page of a text that goes out as it came.
+    pub fn raw_page(&self) -> Option<&RawPage> {
+        self.page.as_deref()
     }
 
     /// Returns the characters.
     pub fn as_str(&self) -> &str {
-        &self.text
+        &self.characters
     }
 
     /// Returns the alphabet of submission and billing.
@@ -114,9 +156,12 @@ impl Text {
 
     /// Returns the number of pages that are sent and billed.
     pub fn page_count(&self) -> usize {
+        if self.page.is_some() {
+            return 1;
+        }
         match self.alphabet {
-            Alphabet::Gsm => pages::count(gsm::septet_count(&self.text), pages::GSM),
-            Alphabet::Ucs2 => pages::count(self.text.encode_utf16().count(), pages::UCS2),
+            Alphabet::Gsm => pages::count(gsm::septet_count(&self.characters), pages::GSM),
+            Alphabet::Ucs2 => pages::count(self.characters.encode_utf16().count(), pages::UCS2),
         }
     }
 
@@ -125,9 +170,12 @@ impl Text {
     ///
     /// Escape pairs and surrogate pairs are not split, unless that needs another page.
     pub fn pages(&self) -> Vec<Vec<u8>> {
+        if let Some(page) = &self.page {
+            return vec![page.octets.clone()];
+        }
         match self.alphabet {
             Alphabet::Gsm => {
-                let septets = gsm::septets(&self.text);
+                let septets = gsm::septets(&self.characters);
                 let tears = |at: usize| septets[at - 1] == gsm::ESCAPE;
                 pages::cut(septets.len(), pages::GSM, tears)
                     .into_iter()
@@ -135,7 +183,7 @@ impl Text {
                     .collect()
             }
             Alphabet::Ucs2 => {
-                let units: Vec<u16> = self.text.encode_utf16().collect();
+                let units: Vec<u16> = self.characters.encode_utf16().collect();
                 let tears = |at: usize| {
                     units
                         .get(at)
@@ -161,7 +209,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn plain(body: &str) -> String {
-        Text::prepare(body, false).map_or_else(String::new, |text| text.text)
+        Text::prepare(body, false).map_or_else(String::new, |text| text.characters)
     }
 
     /// Joins the pages, as a phone does.

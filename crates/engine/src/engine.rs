@@ -18,6 +18,7 @@ mod reload;
 mod report;
 mod request;
 pub mod sender_ids;
+pub mod smpp_user_changes;
 mod smpp_users;
 mod stages;
 pub mod sub_accounts;
@@ -111,11 +112,12 @@ fn live(settings: &Settings, payments: Payments, numbers: random::Numbers) -> Li
 
 /// Starts the tasks that read the changes of accounts, users and rates, and the one that sends
 /// answers.
-fn follow(stages: &Arc<Stages>) -> [JoinHandle<()>; 4] {
+fn follow(stages: &Arc<Stages>) -> [JoinHandle<()>; 5] {
     let clock = stages.context.clock.clone();
     [
         tokio::spawn(Arc::clone(&stages.callers).follow()),
         tokio::spawn(Arc::clone(&stages.bound).follow()),
+        tokio::spawn(Arc::clone(&stages.bound).publish(stages.context.node)),
         tokio::spawn(Arc::clone(&stages.rates).follow(clock)),
         tokio::spawn(answers::run(Arc::clone(stages))),
     ]

@@ -58,7 +58,7 @@ pub use engine::{
 };
 pub use engine::{
     alerts, changes as message_changes, inbound_answers, inbound_routes, opt_outs, otp, sender_ids,
-    sub_accounts, tokens, top_ups, webhooks,
+    smpp_user_changes, sub_accounts, tokens, top_ups, webhooks,
 };
 pub use error::{Error, StartError};
 pub use mail::{Mail, MailError, MailSettings, MailTls};

@@ -160,6 +160,7 @@ pub(super) const TABLES: [Table; 45] = [
             ("customer_reference", Text),
             ("receipts_to", Text),
             ("receipts_wanted", Text),
+            ("raw_page", Bytes),
             ("cost", Int),
             ("page_count", Int),
             ("pages_total", Int),

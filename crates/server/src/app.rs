@@ -19,7 +19,7 @@ use crate::config::{Config, Metrics};
 use crate::http;
 use crate::smpp_server::{self, SmppListener};
 use arc_swap::ArcSwap;
-use certificate::Certificate;
+use certificate::{Certificate, Certificates};
 use database::Target;
 use engine::{Clock, Engine, System};
 use http_settings::http_settings;
@@ -74,10 +74,11 @@ pub async fn serve(
         codes: config.http.code_prefix.clone(),
     };
     let scraped = serve_metrics(&config, &state).await?;
-    let smpp = serve_smpp(&config, &engine).await?;
+    let certificates = Certificates::new(&config);
+    let smpp = serve_smpp(&config, &state, &certificates).await?;
     let router = console::router(&config, state);
-    let certificate = config.http.tls.clone().map(Certificate::new).map(Arc::new);
-    let tls = certificate.as_ref().map(Certificate::server).transpose()?;
+    let tls = certificates.http.as_ref();
+    let tls = tls.map(Certificate::server).transpose()?;
 
     let scheme = if tls.is_some() { "https" } else { "http" };
     let address = listener.local_addr().map_err(Error::Http)?;
@@ -101,7 +102,7 @@ pub async fn serve(
         running: configured,
         engine: engine.clone(),
         settings,
-        certificate,
+        certificates,
     };
     let reloading = tokio::spawn(reloading.run(source));
     tokio::pin!(server, shutdown);
@@ -127,14 +128,36 @@ pub async fn serve(
 }
 
 /// Serves customers by SMPP, if that is configured.
-async fn serve_smpp(config: &Config, engine: &Engine) -> Result<Option<SmppListener>, Error> {
-    let settings = config.smpp_server;
-    let Some(address) = settings.listen else {
+async fn serve_smpp(
+    config: &Config,
+    state: &http::State,
+    certificates: &Certificates,
+) -> Result<Option<SmppListener>, Error> {
+    let server = &config.smpp_server;
+    if !server.listens() {
         return Ok(None);
+    }
+    let tls = certificates.of_smpp();
+    let mut addresses = Vec::new();
+    for (address, is_secured) in [(server.listen, false), (server.tls_listen, true)] {
+        let Some(address) = address else { continue };
+        let unusable = |source| Error::Smpp { address, source };
+        let listener = TcpListener::bind(address).await.map_err(unusable)?;
+        let tls = tls.filter(|_| is_secured).map(Certificate::server);
+        addresses.push(smpp_server::Address {
+            bound: listener.local_addr().map_err(unusable)?,
+            listener,
+            tls: tls.transpose()?,
+        });
+    }
+    let settings = Arc::clone(&state.settings);
+    let trusts = move |address| {
+        let settings = settings.load();
+        let mut proxies = settings.trusted_proxies.iter();
+        proxies.any(|range| range.holds(address))
     };
-    let listening = smpp_server::start(address, settings, engine.smpp()).await;
-    let listener = listening.map_err(|source| Error::Smpp { address, source })?;
-    Ok(Some(listener))
+    let clients = smpp_server::Clients::new(server, state.engine.smpp(), Box::new(trusts));
+    Ok(Some(smpp_server::start(addresses, clients)))
 }
 
 async fn stop_engine(engine: &Engine) {

@@ -31,7 +31,7 @@ pub use serve::{ConnectionLimits, serve};
 
 use api::{
     account, alerts, balance, exports, inbound, inbound_answers, messages, opt_outs, otp, quote,
-    reports, send, senders, sub_accounts, tokens, top_ups, usage, wallet, webhooks,
+    reports, send, senders, smpp_users, sub_accounts, tokens, top_ups, usage, wallet, webhooks,
 };
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -95,8 +95,8 @@ pub fn router(state: State, pages: Option<Console>, shows_metrics: bool) -> Rout
         .with_state(state)
 }
 
-/// Returns the routes that the sandbox does not have: the changes of what an account owns, and its
-/// tokens.
+/// Returns the routes that the sandbox does not have: the changes of what an account owns, its tokens
+/// and its SMPP users.
 fn live_only() -> Router<Arc<Api>> {
     Router::new()
         .route("/api/v2/webhooks/secrets", post(webhooks::make_secret))
@@ -126,6 +126,11 @@ fn live_only() -> Router<Arc<Api>> {
         .route("/api/v2/alerts/{alert_id}", delete(alerts::remove))
         .route("/api/v2/tokens", get(tokens::list).post(tokens::make))
         .route("/api/v2/tokens/{token_id}", delete(tokens::revoke))
+        .route(
+            "/api/v2/smpp-users",
+            get(smpp_users::list).post(smpp_users::make),
+        )
+        .route("/api/v2/smpp-users/{system_id}", delete(smpp_users::revoke))
 }
 
 /// Adds the routes of the documentation.

@@ -18,10 +18,6 @@ use domain::{AccountId, Bucket};
 use mails::{FinishMail, TakeMails};
 use row::AlertRow;
 
-/// The sum of all components of a wallet.
-const BALANCE: &str = "w.promo_bonus + w.volume_bonus + w.sms_bonus + w.sms_wallet
-     + w.main_balance + w.universal_wallet";
-
 /// The alerts of all accounts.
 #[derive(Clone, Copy)]
 pub struct Alerts<'s> {
@@ -75,12 +71,16 @@ impl Alerts<'_> {
 
     /// Returns some alerts of a bucket whose balance has crossed the threshold.
     pub async fn crossed(self, bucket: Bucket, limit: u32) -> Result<Vec<Crossed>> {
-        let list = query(format!(
+        let list = query(
             "select a.alert_id, a.account_id, a.threshold, a.url, a.email, a.below,
-                 a.created_at_ms, a.told_at_ms, {BALANCE} as told_balance from alerts a
-             join wallets w on w.bucket = $1 and w.account_id = a.account_id
-             where a.below <> ({BALANCE} < a.threshold) limit $2"
-        ));
+                 a.created_at_ms, a.told_at_ms, w.promo_bonus + w.volume_bonus + w.sms_bonus
+                     + w.sms_wallet + w.main_balance + w.universal_wallet as told_balance
+             from alerts a
+             join wallets w on w.bucket = $1 and w.account_id = +a.account_id
+             where a.below <> (w.promo_bonus + w.volume_bonus + w.sms_bonus + w.sms_wallet
+                 + w.main_balance + w.universal_wallet < a.threshold)
+             limit $2",
+        );
         let list = list.bind(bucket.0).bind(i64::from(limit));
         let rows: Vec<AlertRow> = self.db.fetch_all(list).await?;
         let crossed = rows.into_iter().map(|row| Crossed {

@@ -59,8 +59,7 @@ impl Store {
         Ok(Self::of(Db::open(target, &SCHEMA).await?))
     }
 
-    /// Makes the directory of an embedded database if it is missing, and in it the file that is
-    /// locked before the database is opened.
+    /// Makes the directory of an embedded database, and the file that is locked before it is opened.
     pub fn prepare(directory: &Path, lock: &str) -> Result<()> {
         let prepared = prepare_directory(directory).and_then(|()| {
             make_file(directory, lock).map_err(|source| Error::directory(directory, source))
@@ -68,9 +67,8 @@ impl Store {
         prepared.map_err(|error| error.at_start(directory))
     }
 
-    /// Opens a database in memory. All handles of the same name in this process share it, and it
-    /// ends with the last one. A task of the calling runtime makes the changes, and no thread is
-    /// started.
+    /// Opens a database in memory. All handles of its name share it, and it ends with the last one.
+    /// A task of the calling runtime makes the changes, and no thread is started.
     #[expect(
         clippy::unused_async,
         reason = "it is opened as the other databases are"
@@ -89,8 +87,7 @@ impl Store {
         }
     }
 
-    /// Returns when no change is possible any more: the database was closed, or its disk failed to
-    /// store a write. A server must then end.
+    /// Returns when the database was closed or its disk failed. A server must then end.
     pub async fn ended(&self) {
         self.db.ended().await;
     }
@@ -118,8 +115,7 @@ impl Store {
         self
     }
 
-    /// Splits work into the parts that one transaction each can do: all of it where one server has
-    /// all buckets. The order within a part stays.
+    /// Splits work into the parts that one transaction each can do. The order within a part stays.
     pub fn split_by_transaction<T>(
         &self,
         work: impl IntoIterator<Item = T>,

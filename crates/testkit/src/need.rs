@@ -3,7 +3,10 @@
 use crate::postgres;
 use crate::root::root;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// The file of the Perl module `Net::SMPP`.
+const NET_SMPP: &str = "/usr/share/perl5/Net/SMPP.pm";
 
 /// A program that is not part of the build.
 #[derive(Clone, Copy, Debug)]
@@ -22,6 +25,12 @@ pub enum Need {
     Faketime,
     /// The SMPP peers in Node and Python, which `tests/peers/install` installs.
     Peers,
+    /// The Perl module `Net::SMPP`.
+    NetSmpp,
+    /// The SMS gateway Kannel.
+    Kannel,
+    /// The program `openssl`.
+    Openssl,
     /// The Python package phonenumbers, which `tests/numbers/install` installs.
     Phonenumbers,
 }
@@ -46,6 +55,10 @@ impl Need {
                 }
                 "tests/peers/install has not run"
             }
+            Self::NetSmpp if Path::new(NET_SMPP).is_file() => return missing_program(&["perl"]),
+            Self::NetSmpp => "libnet-smpp-perl is not installed",
+            Self::Kannel => return missing_program(&["bearerbox", "smsbox"]),
+            Self::Openssl => return missing_program(&["openssl"]),
             Self::Phonenumbers => {
                 if installed("OGENE_NUMBERS", "target/numbers").is_dir() {
                     return missing_program(&["python3"]);

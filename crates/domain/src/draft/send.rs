@@ -16,7 +16,7 @@ use crate::prohibited::Prohibited;
 use crate::refusal::Refusal;
 use crate::smpp_receipt::ReceiptRequest;
 use crate::text;
-use crate::text::{Prepared, Text};
+use crate::text::{Prepared, RawPage, Text};
 use std::sync::Arc;
 
 /// A checked and priced message. It may still be refused as a duplicate or for its balance.
@@ -121,7 +121,34 @@ pub struct Adjustments {
 /// present" to the rules of the gateway and the prohibited phrases. The checks of duplicates and
 /// balance need the database and follow later.
 pub fn draft(
-    mut fields: SendFields,
+    fields: SendFields,
+    customer: &Customer,
+    environment: Environment,
+    rules: &Rulebook,
+    prohibited: &Prohibited,
+    now_ms: i64,
+) -> Result<Draft, Refusal> {
+    draft_of(
+        (fields, Body::Written),
+        customer,
+        environment,
+        rules,
+        prohibited,
+        now_ms,
+    )
+}
+
+/// The body of a send.
+pub(super) enum Body {
+    /// The field of the request.
+    Written,
+    /// A page that goes out as it came.
+    Page(RawPage),
+}
+
+/// Checks the fields of a send as [`draft`] does, with this body.
+pub(super) fn draft_of(
+    (mut fields, body): (SendFields, Body),
     customer: &Customer,
     environment: Environment,
     rules: &Rulebook,
@@ -130,7 +157,7 @@ pub fn draft(
 ) -> Result<Draft, Refusal> {
     let from = present(fields.from.take()).ok_or(Refusal::FromMissing)?;
     let to = present(fields.to.take()).ok_or(Refusal::ToMissing)?;
-    let body = present(fields.body.take()).ok_or(Refusal::BodyMissing)?;
+    let written = written(&body, fields.body.take())?;
     let Choices {
         sender,
         gateway,
@@ -141,13 +168,16 @@ pub fn draft(
         due_at_ms,
         validity_s,
     } = choices(&from, &mut fields, customer, environment, rules, now_ms)?;
-    without_nul("body", unicode.then_some(&*body))?;
+    without_nul("body", unicode.then_some(&*written))?;
     let list = recipients(&to, gateway.gateway, environment, rules)?;
     let Prepared {
         text,
         changed,
         removed_characters,
-    } = prepared(&body, unicode)?;
+    } = match body {
+        Body::Written => prepared(&written, unicode)?,
+        Body::Page(page) => Prepared::of_page(page),
+    };
     check_gateway(gateway, environment, sender, &text, rules, prohibited)?;
 
     let classes = classes::classes(
@@ -194,6 +224,14 @@ pub fn draft(
         customer_reference,
         receipts: None,
     })
+}
+
+/// Returns the text of the request. A page has none.
+fn written(body: &Body, text: Option<String>) -> Result<String, Refusal> {
+    match body {
+        Body::Written => present(text).ok_or(Refusal::BodyMissing),
+        Body::Page(_) => Ok(String::new()),
+    }
 }
 
 fn largest_pages(classes: &[Class]) -> i64 {

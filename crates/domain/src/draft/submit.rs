@@ -2,22 +2,34 @@
 
 use super::fields::{Customer, SendFields};
 use super::fingerprint::Fingerprint;
-use super::send::{Draft, draft};
+use super::send::{Body, Draft, draft_of};
 use crate::account::Environment;
 use crate::gateway::{Gateway, Rulebook};
 use crate::prohibited::Prohibited;
 use crate::refusal::Refusal;
 use crate::smpp_receipt::ReceiptRequest;
+use crate::text::RawPage;
+
+/// The text of a submit.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum SubmitText {
+    /// A whole text, which is sent as written and cut into pages.
+    Whole(String),
+    /// A part of a longer text, or binary data. It is sent as it came, and billed as one page.
+    Page(RawPage),
+}
 
 /// A text to one number, as a program submits it by SMPP.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SubmitFields {
     /// The sender ID.
     pub from: String,
-    /// The number.
+    /// The number, or several numbers separated by commas if `takes_list` is `true`.
     pub to: String,
-    /// The text, which is sent as written.
-    pub text: String,
+    /// `true` if there may be several recipients. Invalid numbers are then left out.
+    pub takes_list: bool,
+    /// The text.
+    pub text: SubmitText,
     /// The gateway, or `None` for the default.
     pub gateway: Option<Gateway>,
     /// The earliest time of submission, Unix milliseconds. `None` means now.
@@ -39,18 +51,24 @@ pub fn draft_submit(
     prohibited: &Prohibited,
     now_ms: i64,
 ) -> Result<Draft, Refusal> {
+    let (text, body) = match submit.text {
+        SubmitText::Whole(text) => (Some(text), Body::Written),
+        SubmitText::Page(page) => (None, Body::Page(page)),
+    };
     let fields = SendFields {
         from: Some(submit.from),
         to: Some(submit.to),
-        body: Some(submit.text),
+        body: text,
         gateway: submit.gateway.map(|gateway| gateway.as_str().to_owned()),
         unicode: Some("true".to_owned()),
         append_sender: Some("none".to_owned()),
         ..SendFields::default()
     };
-    let message = draft(fields, customer, environment, rules, prohibited, now_ms)?;
-    // A list of numbers is no destination.
-    if message.recipients.len() != 1 || message.invalid_count > 0 {
+    let takes_list = submit.takes_list;
+    let fields = (fields, body);
+    let message = draft_of(fields, customer, environment, rules, prohibited, now_ms)?;
+    // A list of numbers is no destination of a `submit_sm`.
+    if !takes_list && (message.recipients.len() != 1 || message.invalid_count > 0) {
         return Err(Refusal::RecipientInvalid);
     }
     Ok(Draft {
@@ -69,10 +87,19 @@ mod tests {
     use crate::text::Alphabet;
 
     fn judge(to: &str, text: &str, gateway: Option<Gateway>) -> Result<Draft, Refusal> {
+        judge_text((to, false), SubmitText::Whole(text.to_owned()), gateway)
+    }
+
+    fn judge_text(
+        (to, takes_list): (&str, bool),
+        text: SubmitText,
+        gateway: Option<Gateway>,
+    ) -> Result<Draft, Refusal> {
         let submit = SubmitFields {
             from: "Ogene".to_owned(),
             to: to.to_owned(),
-            text: text.to_owned(),
+            takes_list,
+            text,
             gateway,
             due_at_ms: Some(9_000),
             validity_s: Some(60),
@@ -105,6 +132,32 @@ mod tests {
     }
 
     #[test]
+    fn a_part_is_one_page_and_its_text_is_judged() {
+        let header = [5, 0, 3, 7, 2, 1];
+        let octets = |coding: u8, text: &[u8]| {
+            let octets = [&header, text].concat();
+            let page = RawPage::read(coding, true, &octets, None).unwrap();
+            SubmitText::Page(page)
+        };
+        let to = ("2348031234567", false);
+        // A whole text of one space is refused.
+        let plain = judge_text(to, octets(0, b" "), None).unwrap();
+        let binary = judge_text(to, octets(0xF5, &[0xFF; 134]), None).unwrap();
+        let unicode = judge_text(to, octets(8, b"\0h\0i"), None).unwrap();
+        for (draft, text) in [
+            (&plain, " "),
+            (&binary, "Binary data, 134 octets"),
+            (&unicode, "hi"),
+        ] {
+            assert_eq!((draft.page_count, draft.text.as_str()), (1, text));
+        }
+        assert_eq!(plain.cost, binary.cost);
+        assert!(unicode.cost > plain.cost, "it goes out as UTF-16");
+        let code = judge_text(to, octets(0, b"Your OTP is 482913"), None);
+        assert!(matches!(code, Err(Refusal::Transactional { .. })));
+    }
+
+    #[test]
     fn a_list_of_numbers_is_no_destination() {
         for to in ["2348031234567,2348031234568", "2348031234567,x", "x"] {
             assert_eq!(
@@ -113,5 +166,15 @@ mod tests {
             );
         }
         assert_eq!(judge("", "hi", None).unwrap_err(), Refusal::ToMissing);
+    }
+
+    #[test]
+    fn a_list_is_one_message_without_its_invalid_numbers() {
+        let hi = SubmitText::Whole("hi".to_owned());
+        let list = "2348031234567,x,2348051234567";
+        let draft = judge_text((list, true), hi.clone(), None).unwrap();
+        assert_eq!((draft.recipients.len(), draft.invalid_count), (2, 1));
+        let none = judge_text(("x,y", true), hi, None);
+        assert_eq!(none.unwrap_err(), Refusal::NoValidRecipient);
     }
 }

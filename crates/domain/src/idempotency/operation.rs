@@ -51,6 +51,10 @@ named_enum! {
         AddAlert = "alerts",
         /// `/alerts/{alert_id}`.
         RemoveAlert = "alerts/remove",
+        /// `/smpp-users`.
+        MakeSmppUser = "smpp-users",
+        /// `/smpp-users/{system_id}`.
+        RevokeSmppUser = "smpp-users/revoke",
         /// `/webhooks/secrets`.
         MakeSecret = "webhooks/secrets",
         /// `/webhooks/secrets/{secret_id}`.

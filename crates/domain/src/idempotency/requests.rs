@@ -25,6 +25,7 @@ use crate::resale::{SubAccountChange, SubAccountRequest, TransferRequest};
 use crate::schedule::SendTimes;
 use crate::sender;
 use crate::sender_request::SenderRequest;
+use crate::smpp_user::SmppUserRequest;
 use crate::token::TokenRequest;
 
 /// Returns the fingerprint of a send. The order of recipients and invalid entries do not matter.
@@ -183,6 +184,25 @@ pub fn of_top_up(request: &TopUpRequest) -> RequestFingerprint {
     writer.integer("amount", Some(request.price.amount.units()));
     writer.text("provider", request.provider.as_deref());
     writer.text("return_url", request.return_url.as_deref());
+    writer.finish()
+}
+
+/// Returns the fingerprint of a request for an SMPP user.
+pub fn of_smpp_user(request: &SmppUserRequest) -> RequestFingerprint {
+    let mut writer = FingerprintWriter::new(Operation::MakeSmppUser);
+    let limits = [
+        ("sandbox", u32::from(request.sandbox)),
+        ("binds", request.limits.binds),
+        ("per_second", request.limits.per_second),
+        ("window", request.limits.window),
+        ("vendor_statuses", request.dialect.vendor_statuses.into()),
+        ("latin_1", request.dialect.latin_1.into()),
+    ];
+    for (name, value) in limits {
+        writer.integer(name, Some(value.into()));
+    }
+    writer.text("allow", Some(&request.allowed.to_string()));
+    writer.text("gateway", request.gateway.map(Gateway::as_str));
     writer.finish()
 }
 

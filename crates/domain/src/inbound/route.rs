@@ -24,6 +24,8 @@ pub struct InboundRoute {
     pub account: AccountId,
     /// The URL that gets the messages.
     pub url: Option<String>,
+    /// The SMPP user that gets the messages.
+    pub smpp_user: Option<String>,
     /// `true` if an operator gave the route to the account.
     pub is_given: bool,
     /// The time of creation, Unix milliseconds.
@@ -118,6 +120,7 @@ mod tests {
             keyword: keyword.to_owned(),
             account: AccountId(7),
             url: None,
+            smpp_user: None,
             is_given: true,
             created_at_ms: 0,
         }

@@ -1,5 +1,5 @@
 //! The refusals of requests about objects of the account: sender IDs, routes, opt-outs, tokens and
-//! secrets, and of top-ups.
+//! secrets and SMPP users, and of top-ups.
 
 use crate::money::Money;
 use thiserror::Error;
@@ -150,6 +150,17 @@ pub enum ObjectRefusal {
         "This reference was used for another transfer. Give each transfer a reference of its own."
     )]
     ReferenceUsed,
+    /// The account has no valid SMPP user with that system id.
+    #[error(
+        "There is no valid SMPP user with this system_id on this account: `GET /smpp-users` lists them."
+    )]
+    UnknownSmppUser,
+    /// The account has as many SMPP users as it may have.
+    #[error("An account has at most {limit} SMPP users. Revoke one that is not needed.")]
+    SmppUsersUsed {
+        /// The maximum number of SMPP users.
+        limit: usize,
+    },
     /// The account has the maximum number of pending sender IDs.
     #[error(
         "At most {limit} sender IDs of an account may be pending. Wait until one is approved or rejected, and ask \

@@ -73,6 +73,8 @@ pub enum List {
     OwnAttempts = 33,
     /// Sub-accounts of an account.
     SubAccounts = 34,
+    /// SMPP users of an account, for the account.
+    OwnSmppUsers = 35,
     /// Opt-outs of an account.
     OptOuts = 40,
     /// Opt-outs of an account, for operators.

@@ -5,8 +5,8 @@ use super::gsm;
 /// The reason why octets are not the text of a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum CodingFault {
-    /// The coding is of no text, such as binary data.
-    #[error("the data_coding {0} is not supported: use 0, 1, 3, 8 or 241")]
+    /// The coding is not supported, or of no text.
+    #[error("the data_coding {0} is not supported: use 0, 1, 3, 4, 8, 241 or 245")]
     Coding(u8),
     /// An octet stands for no character of GSM 03.38, such as one above 0x7F.
     #[error("an octet stands for no character of GSM 03.38")]

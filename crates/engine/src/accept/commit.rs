@@ -187,9 +187,10 @@ fn dispatch(context: &Arc<Context>, live: &Live, draft: &Draft, batches: Vec<Bat
         })
     };
     let text = draft.text.as_str().to_owned();
-    let shared = with_body(match &draft.otp {
-        Some(otp) => Body::OneTimePassword(text, otp.text),
-        None => Body::Shared(text),
+    let shared = with_body(match (&draft.otp, draft.text.raw_page()) {
+        (Some(otp), _) => Body::OneTimePassword(text, otp.text),
+        (None, Some(page)) => Body::Page(page.clone()),
+        (None, None) => Body::Shared(text),
     });
     for batch in batches {
         if batch.state == QueueState::Claimed(context.node)

@@ -10,7 +10,7 @@ use arc_swap::ArcSwapOption;
 use database::Outage;
 use domain::smpp_user::{PasswordDigest, RequestPace, SmppUser};
 use domain::token_guesses::Guesses;
-use domain::{AccountId, Environment};
+use domain::{AccountId, Environment, NodeId};
 use parking_lot::Mutex;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::net::IpAddr;
@@ -22,6 +22,8 @@ use tokio::time::timeout;
 
 /// Pause after the database could not be read.
 const RETRY_PAUSE: Duration = Duration::from_millis(250);
+/// Period of the publication of bound users.
+const PUBLISH_INTERVAL: Duration = Duration::from_secs(1);
 /// Longest wait of an address that has guessed too often for the check of its credentials.
 const SUSPECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -112,10 +114,11 @@ impl Bound {
         let _ = self.ended.subscribe().wait_for(|ended| *ended).await;
     }
 
-    /// Counts a submit. Returns `false` if the user is too fast.
-    pub(crate) fn admit_submit(&self, per_second: u32, steady_ms: i64) -> bool {
+    /// Counts a submit to so many numbers. Returns `false` if the user is too fast.
+    pub(crate) fn admit_submit(&self, numbers: u32, per_second: u32, steady_ms: i64) -> bool {
         let mut state = self.state.lock();
-        state.paces.submits.admit(per_second, steady_ms)
+        let submits = &mut state.paces.submits;
+        submits.admit_many(numbers, per_second, steady_ms)
     }
 
     /// Counts a query or cancel. Returns `false` if the user is too fast.
@@ -292,6 +295,34 @@ impl BoundUsers {
             }
             seen = now;
         }
+    }
+
+    /// Publishes the users that are bound to this node, for operators, until the engine ends.
+    pub(crate) async fn publish(self: Arc<Self>, node: NodeId) {
+        let outage = Outage::of("bound SMPP users cannot be published");
+        let mut published = Vec::new();
+        loop {
+            let bound = self.bound();
+            if published != bound {
+                let publish = self.store.smpp_users().publish(node, bound.clone());
+                if outage.note(publish.await).is_some() {
+                    published = bound;
+                }
+            }
+            tokio::time::sleep(PUBLISH_INTERVAL).await;
+        }
+    }
+
+    /// Returns the number of connections of each user, by system id.
+    fn bound(&self) -> Vec<(String, u32)> {
+        let known = self.known.lock();
+        let bound = known.iter().map(|(system_id, bound)| {
+            let binds = bound.state.lock().binds;
+            (system_id.clone(), binds)
+        });
+        let mut bound: Vec<(String, u32)> = bound.collect();
+        bound.sort_unstable();
+        bound
     }
 
     async fn look(&self, then: Revision, now: Revision) -> Result<(), Error> {

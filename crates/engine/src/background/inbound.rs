@@ -7,6 +7,7 @@ use database::Outage;
 use domain::inbound::{self, Command, InboundMessage, InboundRoute, JoinedPages};
 use domain::{AccountId, Bucket, Environment, MessageId, parse_international, sender};
 use smpp::{Address, DeliverSm};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{
@@ -126,7 +127,7 @@ async fn keep(
         Some(account) => last_message(context, account, &number, &from, now_ms).await?,
         None => None,
     };
-    let url = route.and_then(|route| route.url.clone());
+    let target = route.and_then(Target::of);
     let command = command(context, &routes, (&from, &joined), now_ms);
     let message = InboundMessage {
         id: context.message_ids.next(now_ms),
@@ -141,18 +142,22 @@ async fn keep(
         received_at_ms: joined.received_at_ms,
         body: Some(joined.body),
     };
-    let callback = account.zip(url).map(|(account, url)| {
+    let callback = account.zip(target.as_ref()).map(|(account, target)| {
         let owner = (context.store.bucket_of(account), account);
-        Callback::of_inbound(owner, &message, &url, now_ms)
+        match target {
+            Target::Url(url) => Callback::of_inbound(owner, &message, url, now_ms),
+            Target::User(user) => Callback::of_inbound_by_smpp(owner, &message, user, now_ms),
+        }
     });
-    let has_callback = callback.is_some();
     let inbound = context.store.inbound_messages();
     let kept = inbound.keep(message, joined.ids, (callback, command));
     if kept.await? == Kept::WithAnswer {
         context.answers.notify_one();
     }
-    if has_callback {
-        context.callbacks.wake();
+    match target {
+        Some(Target::Url(_)) => context.callbacks.wake(),
+        Some(Target::User(user)) => context.receipts.wake(&BTreeSet::from([user])),
+        None => {}
     }
     Ok(())
 }
@@ -176,6 +181,19 @@ fn command(
         word,
         at_ms: now_ms,
     })
+}
+
+/// The place to which the messages of a route go.
+enum Target {
+    Url(String),
+    User(String),
+}
+
+impl Target {
+    fn of(route: &InboundRoute) -> Option<Self> {
+        let user = route.smpp_user.clone().map(Self::User);
+        user.or_else(|| route.url.clone().map(Self::Url))
+    }
 }
 
 /// Returns the account's last message to the sender of an inbound message, with its number as

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use domain::otp::with_code;
-use domain::{Alphabet, Recipient, Text};
+use domain::{Alphabet, RawPage, Recipient, Text, is_binary};
 use smpp::{Address, SubmitSm, esm_class};
 use store::{Body, Claimed};
 
@@ -55,6 +55,21 @@ impl Default for Texts {
 }
 
 impl Encoded {
+    /// Returns a page that goes out as it came. Its text alone goes to a carrier that cuts texts, and
+    /// binary data does not.
+    fn raw(page: &RawPage, cut: Cut) -> Option<Self> {
+        let octets = match cut {
+            Cut::Pages => page.octets.clone(),
+            Cut::Whole if is_binary(page.data_coding) => return None,
+            Cut::Whole => Text::of_page(page.clone()).as_str().to_owned().into(),
+        };
+        Some(Self {
+            data_coding: page.data_coding,
+            pages: vec![octets.into()],
+            total: 1,
+        })
+    }
+
     /// Encodes the pages of a text. Long ones begin with a header that has this reference.
     fn new(text: &Text, reference: u8, cut: Cut) -> Self {
         let data_coding = match text.alphabet() {
@@ -114,6 +129,7 @@ impl Pages {
                 let template = Text::from_stored(template.clone());
                 Texts::Shared(encode(with_code(&template, &otp.code(otp_key)).as_str()))
             }
+            Body::Page(page) => Texts::Shared(Encoded::raw(page, cut)?),
             Body::Personalised(own) => {
                 let recipients = batch.recipients.iter();
                 let texts = recipients.map(|recipient| Some(encode(own.get(recipient)?)));
@@ -135,7 +151,11 @@ impl Pages {
             },
             texts,
         };
-        if pages.count() > 1 {
+        let has_header = match &content.body {
+            Body::Page(page) => page.has_header && cut == Cut::Pages,
+            _ => pages.count() > 1,
+        };
+        if has_header {
             pages.template.esm_class = esm_class::UDHI;
         }
         Some(pages)

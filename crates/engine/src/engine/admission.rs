@@ -13,6 +13,7 @@ use crate::admit::sandbox as simulated;
 use crate::context::Context;
 use crate::context::live::Live;
 use crate::error::{Error, within};
+use crate::sessions::hashing::Hashing;
 use domain::idempotency::{self, Decision, IdempotencyKey, RequestFingerprint};
 use domain::rate::Rate;
 use domain::resale::Resale;
@@ -54,6 +55,11 @@ impl Admission {
     /// The context of the engine.
     pub(super) fn context(&self) -> &Arc<Context> {
         &self.stages.context
+    }
+
+    /// The hashing of passwords.
+    pub(super) fn hashing(&self) -> &Hashing {
+        &self.stages.hashing
     }
 
     /// Returns the caller.

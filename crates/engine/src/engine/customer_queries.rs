@@ -21,6 +21,7 @@ use domain::search::{
     FilterFields, InboundFilter, KeyPage, List, MessageFilter, Page, UsageBy, UsageFilter,
     WalletFilter, read_message, read_status,
 };
+use domain::smpp_user::SmppUser;
 use domain::{AccountId, Environment, ObjectRefusal, Purse, Refusal, Spending};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -172,6 +173,14 @@ impl CustomerQueries {
         let cursor_scope = scope.cursor_scope(None);
         let page = Page::read(page.limit, page.cursor, List::TopUps, &cursor_scope)?;
         within(owned::top_ups(&scope, self.account, page)).await
+    }
+
+    /// Returns a page of the account's SMPP users, newest first.
+    pub async fn smpp_users(&self, page: PageFields<'_>) -> Result<ListPage<SmppUser>, Error> {
+        let scope = self.scope();
+        let cursor_scope = scope.cursor_scope(None);
+        let page = Page::read(page.limit, page.cursor, List::OwnSmppUsers, &cursor_scope)?;
+        within(owned::smpp_users(&scope, self.account, page)).await
     }
 
     /// Returns a page of the secrets that sign the account's callbacks, newest first.

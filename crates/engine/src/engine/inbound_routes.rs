@@ -28,6 +28,7 @@ pub async fn add_route(
         keyword: request.keyword,
         account: admission.customer().account.id,
         url: request.url,
+        smpp_user: None,
         is_given: false,
         created_at_ms: by.at_ms,
     };

@@ -17,7 +17,7 @@ use crate::queries::recipients::RecipientState;
 use domain::rate::Rate;
 use domain::search::FilterFields;
 use domain::smpp_user::SmppUser;
-use domain::{MessageId, Refusal, SubmitFields};
+use domain::{MessageId, Recipient, Refusal, SubmitFields};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -212,7 +212,14 @@ impl SmppBind {
     /// Accepts a text as a send of the account, outside of the duplicate window and the rate limit
     /// of the API. A returned message is durable and charged.
     pub async fn submit(&self, submit: SubmitFields) -> Result<MessageId, SubmitRefusal> {
-        let current = self.admitted(Bound::admit_submit)?;
+        let numbers = if submit.takes_list {
+            let commas = submit.to.bytes().filter(|byte| *byte == b',').count();
+            u32::try_from(commas).unwrap_or(u32::MAX).saturating_add(1)
+        } else {
+            1
+        };
+        let count = |bound: &Bound, limit, now_ms| bound.admit_submit(numbers, limit, now_ms);
+        let current = self.admitted(count)?;
         let environment = current.environment();
         current.caller.customer.check_send(environment)?;
         self.stages.queue.check_capacity()?;
@@ -240,6 +247,19 @@ impl SmppBind {
         }
     }
 
+    /// Returns the recipients of a message that this user has submitted to a list.
+    pub async fn recipients(&self, message: MessageId) -> Result<Vec<Recipient>, SubmitRefusal> {
+        let current = self.bound.current().ok_or(SubmitRefusal::Ended)?;
+        let page = PageFields {
+            limit: Some("1000"),
+            cursor: None,
+        };
+        let queries = self.admission(&current).queries();
+        let (id, fields) = (message.to_string(), FilterFields::default());
+        let found = queries.recipients(&id, &fields, page).await?;
+        Ok(found.items.iter().map(|one| one.recipient).collect())
+    }
+
     /// Cancels a message of the account. Returns the number of recipients that ended by it.
     pub async fn cancel(&self, message_id: &str) -> Result<i64, SubmitRefusal> {
         let current = self.admitted(Bound::admit_other)?;
@@ -256,7 +276,10 @@ impl SmppBind {
     }
 
     /// Returns the user with its account, and counts a request by `count`.
-    fn admitted(&self, count: fn(&Bound, u32, i64) -> bool) -> Result<Arc<Current>, SubmitRefusal> {
+    fn admitted(
+        &self,
+        count: impl Fn(&Bound, u32, i64) -> bool,
+    ) -> Result<Arc<Current>, SubmitRefusal> {
         let current = self.bound.current().ok_or(SubmitRefusal::Ended)?;
         let steady_ms = self.stages.context.clock.steady_ms();
         if count(&self.bound, current.user.limits.per_second, steady_ms) {

@@ -8,6 +8,7 @@ use crate::context::random::Random;
 use crate::queries::inbound::MAX_EXAMINED;
 use domain::inbound::{self, InboundMessage, InboundRoute};
 use domain::search::{FilterFields, InboundFilter, List};
+use domain::smpp_user::SmppUser;
 use domain::{AccountId, callback_url};
 use store::{AddedRoute, RemovedRoute, RouteOwner, Store};
 
@@ -26,6 +27,8 @@ pub struct RouteFields {
     pub keyword: Option<String>,
     /// The URL that gets the messages.
     pub url: Option<String>,
+    /// The SMPP user that gets the messages, in place of a URL.
+    pub smpp_user: Option<String>,
     /// `true` if the URL may lead to an address outside the public internet.
     pub allow_private: bool,
 }
@@ -40,12 +43,16 @@ impl Inbound {
         if let Some(url) = &fields.url {
             callback_url::check(url, fields.allow_private)?;
         }
+        if let Some(system_id) = &fields.smpp_user {
+            self.check_user(id, system_id).await?;
+        }
         let route = InboundRoute {
             id: format!("rt_{:016x}", Random::system().number()),
             number: inbound::number(&fields.number)?,
             keyword: keyword.transpose()?.unwrap_or_default(),
             account: id,
             url: fields.url.clone(),
+            smpp_user: fields.smpp_user.clone(),
             is_given: true,
             created_at_ms: by.at_ms,
         };
@@ -55,6 +62,19 @@ impl Inbound {
             AddedRoute::Taken | AddedRoute::NotGiven | AddedRoute::TooMany => {
                 Err(OperationError::RouteTaken)
             }
+        }
+    }
+
+    /// Refuses an SMPP user that the account does not have, that is revoked, or that is one of the
+    /// sandbox, which has no inbound messages.
+    async fn check_user(&self, account: AccountId, system_id: &str) -> Result<()> {
+        let found = self.store.smpp_users().find(system_id).await?;
+        let is_usable = |user: &SmppUser| {
+            user.account == account && user.revoked_at_ms.is_none() && !user.sandbox
+        };
+        match found {
+            Some((user, _)) if is_usable(&user) => Ok(()),
+            _ => Err(OperationError::NoSmppUser(system_id.to_owned())),
         }
     }
 

@@ -7,9 +7,10 @@ use super::page::{Page, PageRequest};
 use crate::context::random::Random;
 use domain::client_address::AllowList;
 use domain::search::List;
-use domain::smpp_user::{self, SmppLimits, SmppUser};
+use domain::smpp_user::{self, Dialect, SmppLimits, SmppUser};
 use domain::user::password;
 use domain::{AccountId, Gateway};
+use std::collections::HashMap;
 use store::Store;
 
 /// SMPP users: create, list, show, revoke, limits.
@@ -29,6 +30,8 @@ pub struct NewSmppUser {
     pub allowed: AllowList,
     /// The gateway of its messages, or `None` for the default.
     pub gateway: Option<Gateway>,
+    /// The dialect of its program.
+    pub dialect: Dialect,
 }
 
 impl SmppUsers {
@@ -53,6 +56,7 @@ impl SmppUsers {
             limits: new.limits,
             allowed: new.allowed,
             gateway: new.gateway,
+            dialect: new.dialect,
             created_at_ms: by.at_ms,
             revoked_at_ms: None,
         };
@@ -85,6 +89,11 @@ impl SmppUsers {
     pub async fn waiting(self, user: &SmppUser) -> Result<i64> {
         let outbox = self.store.outbox();
         Ok(outbox.waiting(&outbox.of_user(user)).await?)
+    }
+
+    /// Returns the number of connections of each user that is bound now, on all nodes.
+    pub async fn bound(self) -> Result<HashMap<String, i64>> {
+        Ok(self.store.smpp_users().bound().await?)
     }
 
     /// Sets the limits of a user that `change` returns from the ones before. A running server

@@ -1,5 +1,5 @@
-//! Pages of what an account owns: routes of inbound messages, opt-outs, tokens, top-ups and
-//! sub-accounts.
+//! Pages of what an account owns: routes of inbound messages, opt-outs, tokens, top-ups,
+//! sub-accounts and SMPP users.
 
 use super::scope::{ListPage, Scope};
 use crate::error::Error;
@@ -8,6 +8,7 @@ use domain::inbound::InboundRoute;
 use domain::opt_out::OptOut;
 use domain::payment::{TopUp, TopUpId};
 use domain::search::{KeyPage, List, Page, Position};
+use domain::smpp_user::{SmppUser, id_of_number, number_of_id};
 use domain::{AccountId, MessageId};
 use store::{ListRow, SubAccount, TokenInfo};
 
@@ -101,6 +102,25 @@ pub(crate) async fn alerts(
     let items = alerts.list(account, behind, page.limit + 1).await?;
     let position = |last: &Alert| position(last.created_at_ms, &last.id, ALERT);
     Ok(scope.cut(List::Alerts, page, items, position))
+}
+
+/// Returns a page of the SMPP users of an account, newest first.
+pub(crate) async fn smpp_users(
+    scope: &Scope<'_>,
+    account: AccountId,
+    page: Page,
+) -> Result<ListPage<SmppUser>, Error> {
+    let behind = page.after.map(|after| {
+        let created_at_ms = i64::try_from(after.id).unwrap_or(i64::MAX);
+        (account.0, created_at_ms, id_of_number(after.place))
+    });
+    let users = scope.store.smpp_users();
+    let items = users.list(Some(account), behind, page.limit + 1).await?;
+    let position = |last: &SmppUser| Position {
+        id: last.created_at_ms.unsigned_abs().into(),
+        place: number_of_id(&last.system_id),
+    };
+    Ok(scope.cut(List::OwnSmppUsers, page, items, position))
 }
 
 fn behind(account: AccountId, page: &Page, prefix: &str) -> Option<Behind> {

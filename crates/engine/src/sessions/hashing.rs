@@ -27,7 +27,7 @@ impl Hashing {
     }
 
     /// Returns the hash of a new password.
-    pub(super) async fn hash(&self, password: String, salt: [u8; SALT_BYTES]) -> Result<String> {
+    pub(crate) async fn hash(&self, password: String, salt: [u8; SALT_BYTES]) -> Result<String> {
         let hashed = self.run(move || password::hash(&password, &salt)).await?;
         hashed.ok_or(SessionError::Busy)
     }

@@ -16,6 +16,7 @@ pub(super) const ROUTES: Table = Table {
         ("keyword", Text),
         ("account_id", Int),
         ("url", Text),
+        ("smpp_user", Text),
         ("given", Bool),
         ("created_at_ms", Int),
     ],

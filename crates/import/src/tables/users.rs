@@ -90,6 +90,8 @@ pub(super) const SMPP_USERS: Table = Table {
         ("unanswered", Int),
         ("allowed", Text),
         ("gateway", Text),
+        ("vendor_statuses", Bool),
+        ("latin_1", Bool),
         ("created_at_ms", Int),
         ("revoked_at_ms", Int),
     ],

@@ -11,7 +11,7 @@ use domain::payment::{
     CURRENCY, NewTopUp, Payment, PaymentStatus, Percent, Priced, Received, TopUp, TopUpId,
 };
 use domain::resale::{Direction, TransferRequest};
-use domain::smpp_user::{SmppLimits, SmppUser};
+use domain::smpp_user::{Dialect, SmppLimits, SmppUser};
 use domain::token::TokenTerms;
 use domain::user::UserId;
 use domain::user::link::LinkPurpose;
@@ -35,7 +35,7 @@ use storekit::{
 
 /// Tables that are not moved: rows that live some days at most, rows of the node itself, and rows that are made
 /// anew.
-const NOT_MOVED: [&str; 13] = [
+const NOT_MOVED: [&str; 14] = [
     "recent_sends",
     "rates",
     "refused_requests",
@@ -48,6 +48,7 @@ const NOT_MOVED: [&str; 13] = [
     "marks",
     "nodes",
     "binds",
+    "smpp_binds",
     "_migrations",
 ];
 
@@ -241,6 +242,7 @@ async fn inbound(kit: &Kit, account: AccountId) {
         keyword: String::new(),
         account,
         url: Some("https://shop.example.ng/in".to_owned()),
+        smpp_user: Some("og7mk2x4pa".to_owned()),
         is_given: true,
         created_at_ms: NOW,
     };
@@ -376,6 +378,10 @@ async fn customers(kit: &Kit, accounts: &[AccountId]) {
             limits: SmppLimits::default(),
             allowed: terms(index).allowed,
             gateway: Some(Gateway::Otp),
+            dialect: Dialect {
+                vendor_statuses: index == 1,
+                latin_1: index != 1,
+            },
             created_at_ms: NOW,
             revoked_at_ms: None,
         };

@@ -1,6 +1,6 @@
-//! The certificate of HTTPS. A renewed one serves the next connection, without a restart.
+//! The certificates of HTTPS and of the SMPP server. A renewed one serves the next connection, without a restart.
 
-use crate::config::Tls;
+use crate::config::{Config, Tls};
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, MutexGuard};
 use rustls::ServerConfig;
@@ -16,6 +16,47 @@ use std::sync::Arc;
 pub(super) struct Certificate {
     held: ArcSwap<CertifiedKey>,
     seen: Mutex<Seen>,
+}
+
+/// The certificates of the service.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Certificates {
+    /// The certificate of the API.
+    pub(super) http: Option<Arc<Certificate>>,
+    /// The certificate of the SMPP server, if it is another one.
+    smpp: Option<Arc<Certificate>>,
+}
+
+impl Certificates {
+    pub(super) fn new(config: &Config) -> Self {
+        let held = |tls: &Option<Tls>| tls.clone().map(Certificate::new).map(Arc::new);
+        Self {
+            http: held(&config.http.tls),
+            smpp: held(&config.smpp_server.tls),
+        }
+    }
+
+    /// Returns the certificate of the SMPP server.
+    pub(super) fn of_smpp(&self) -> Option<&Arc<Certificate>> {
+        self.smpp.as_ref().or(self.http.as_ref())
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = Arc<Certificate>> {
+        self.http.clone().into_iter().chain(self.smpp.clone())
+    }
+
+    /// Serves the certificates of a configuration.
+    pub(super) fn replace(&self, config: &Config) {
+        let pairs = [
+            (&self.http, &config.http.tls),
+            (&self.smpp, &config.smpp_server.tls),
+        ];
+        for (certificate, tls) in pairs {
+            if let (Some(certificate), Some(tls)) = (certificate, tls) {
+                certificate.replace(tls.clone());
+            }
+        }
+    }
 }
 
 /// The files as they were last read.

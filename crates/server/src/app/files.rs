@@ -79,8 +79,12 @@ impl Needs {
 
 /// Returns the connections that the SMPP server may have.
 fn smpp_connections(config: &Config) -> usize {
-    let server = config.smpp_server;
-    server.listen.map_or(0, |_| server.max_connections)
+    let server = &config.smpp_server;
+    if server.listens() {
+        server.max_connections
+    } else {
+        0
+    }
 }
 
 /// Returns the files of a carrier. A lost connection may be replaced before its file is closed.

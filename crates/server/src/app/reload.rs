@@ -1,7 +1,7 @@
 //! The reload of the configuration. It happens on SIGHUP, or when `ogene config reload` asks all
 //! nodes. The certificate of HTTPS is also reloaded when its file has changed.
 
-use super::certificate::{Certificate, Look};
+use super::certificate::{Certificate, Certificates, Look};
 use super::files;
 use super::http_settings::http_settings;
 use crate::config::{Config, ConfigFault, restart};
@@ -48,7 +48,7 @@ pub(super) struct Reloading {
     pub(super) running: Config,
     pub(super) engine: Engine,
     pub(super) settings: Arc<ArcSwap<http::Settings>>,
-    pub(super) certificate: Option<Arc<Certificate>>,
+    pub(super) certificates: Certificates,
 }
 
 impl Reloading {
@@ -96,9 +96,7 @@ impl Reloading {
             }
         };
         self.settings.store(Arc::new(http_settings(&config)));
-        if let (Some(certificate), Some(tls)) = (&self.certificate, &config.http.tls) {
-            certificate.replace(tls.clone());
-        }
+        self.certificates.replace(&config);
         for key in kept {
             tracing::warn!(
                 config.key = key,
@@ -112,19 +110,22 @@ impl Reloading {
         self.running = config;
     }
 
-    /// Serves the certificate that its file now holds.
+    /// Serves the certificates that their files now hold.
     async fn look(&self) {
-        let Some(certificate) = self.certificate.clone() else {
-            return;
-        };
-        match tokio::task::spawn_blocking(move || certificate.look()).await {
-            Ok(Look::Renewed) => tracing::info!("certificate: renewed"),
-            Ok(Look::Refused(reason)) => {
-                tracing::error!(%reason, "certificate: not renewed, the one before stays");
-            }
-            Ok(Look::Same) => {}
-            Err(error) => tracing::error!(%error, "certificate: check failed"),
+        for certificate in self.certificates.all() {
+            look_at(certificate).await;
         }
+    }
+}
+
+async fn look_at(certificate: Arc<Certificate>) {
+    match tokio::task::spawn_blocking(move || certificate.look()).await {
+        Ok(Look::Renewed) => tracing::info!("certificate: renewed"),
+        Ok(Look::Refused(reason)) => {
+            tracing::error!(%reason, "certificate: not renewed, the one before stays");
+        }
+        Ok(Look::Same) => {}
+        Err(error) => tracing::error!(%error, "certificate: check failed"),
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) enum Route {
     /// Give a number, or one keyword of it, to an account
     #[command(
         after_help = "The account may use the number as sender ID. A keyword is the first words of a text; case and punctuation \
-        do not count, and the longest keyword wins. A second `add` of the same number and keyword replaces the URL.\n\n\
+        do not count, and the longest keyword wins. A second `add` of the same number and keyword replaces the URL or SMPP user.\n\n\
         Examples: ogene inbound route add --number 32811 --account 1882399170363392\n          \
         ogene inbound route add --number 32811 --keyword PROMO --account 1882399170363392 --url https://shop.example.ng/inbound"
     )]
@@ -57,6 +57,9 @@ pub(super) enum Route {
         /// The URL that gets the messages
         #[arg(long)]
         url: Option<String>,
+        /// The SMPP user that gets the messages by `deliver_sm`, in place of a URL
+        #[arg(long, value_name = "SYSTEM_ID", conflicts_with = "url")]
+        smpp_user: Option<String>,
     },
     /// List routes by account, the newest first
     #[command(after_help = "Example: ogene inbound route list --account 1882399170363392")]
@@ -133,11 +136,13 @@ impl Route {
                 keyword,
                 account,
                 url,
+                smpp_user,
             } => {
                 let fields = RouteFields {
                     number,
                     keyword,
                     url,
+                    smpp_user,
                     allow_private: context.config()?.callbacks.allow_private_targets,
                 };
                 let operations = context.open().await?;
@@ -171,6 +176,7 @@ struct RouteJson<'a> {
     number: &'a str,
     keyword: Option<&'a str>,
     url: Option<&'a str>,
+    smpp_user: Option<&'a str>,
     given: bool,
     created_at: String,
 }
@@ -183,15 +189,24 @@ impl<'a> From<&'a InboundRoute> for RouteJson<'a> {
             number: &route.number,
             keyword: Some(&*route.keyword).filter(|keyword| !keyword.is_empty()),
             url: route.url.as_deref(),
+            smpp_user: route.smpp_user.as_deref(),
             given: route.is_given,
             created_at: lagos_time(route.created_at_ms),
         }
     }
 }
 
-const ROUTE_COLUMNS: [&str; 6] = ["ROUTE_ID", "USER_ID", "NUMBER", "KEYWORD", "CREATED", "URL"];
+const ROUTE_COLUMNS: [&str; 7] = [
+    "ROUTE_ID",
+    "USER_ID",
+    "NUMBER",
+    "KEYWORD",
+    "CREATED",
+    "SMPP_USER",
+    "URL",
+];
 
-fn route_row(route: &InboundRoute) -> Result<Row<6>, Failure> {
+fn route_row(route: &InboundRoute) -> Result<Row<7>, Failure> {
     let json = RouteJson::from(route);
     let cells = [
         json.route_id.to_owned(),
@@ -199,6 +214,7 @@ fn route_row(route: &InboundRoute) -> Result<Row<6>, Failure> {
         json.number.to_owned(),
         json.keyword.unwrap_or("-").to_owned(),
         json.created_at.clone(),
+        json.smpp_user.unwrap_or("-").to_owned(),
         json.url.unwrap_or("-").to_owned(),
     ];
     Row::new(&json, cells)

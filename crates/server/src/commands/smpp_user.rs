@@ -7,11 +7,12 @@ use super::list::{PageArgs, Row};
 use crate::format::lagos_time;
 use clap::{Args, Subcommand};
 use domain::client_address::{AddressRange, AllowList};
-use domain::smpp_user::{self, MAX_BINDS, MAX_PER_SECOND, MAX_WINDOW, SmppLimits};
+use domain::smpp_user::{self, Dialect, MAX_BINDS, MAX_PER_SECOND, MAX_WINDOW, SmppLimits};
 use domain::{AccountId, Gateway};
 use engine::operators::NewSmppUser;
 use serde::Serialize;
 use serde_json::json;
+use std::collections::HashMap;
 
 #[derive(Subcommand)]
 pub(super) enum SmppUser {
@@ -35,8 +36,10 @@ pub(super) enum SmppUser {
         /// Gateway of messages without a `service_type`, by name or number [default: direct-refund]
         #[arg(long, value_name = "GATEWAY", value_parser = gateway)]
         gateway: Option<Gateway>,
+        #[command(flatten)]
+        dialect: DialectArgs,
     },
-    /// List SMPP users by account, the newest first
+    /// List SMPP users by account, the newest first, with the connections of now
     #[command(after_help = "Example: ogene smpp-user list --account 1882399170363392")]
     List {
         /// Only users of this account
@@ -96,6 +99,18 @@ impl LimitArgs {
     }
 }
 
+/// The dialect of the program of a user.
+#[derive(Args)]
+pub(super) struct DialectArgs {
+    /// Refuse with 0x0400 for no money, 0x0401 for a text that is not permitted, and 0x0402 for a
+    /// number that opted out or is on DND, in place of `ESME_RSUBMITFAIL`
+    #[arg(long)]
+    vendor_statuses: bool,
+    /// Read `data_coding` 0 as Latin 1 in place of GSM 03.38
+    #[arg(long)]
+    latin_1: bool,
+}
+
 fn gateway(text: &str) -> Result<Gateway, String> {
     let named = Gateway::parse(text).filter(|_| !text.trim().is_empty());
     named.ok_or_else(|| "give a gateway such as direct-refund, otp or 2".to_owned())
@@ -111,24 +126,36 @@ impl SmppUser {
                 limits,
                 allow,
                 gateway,
+                dialect,
             } => {
                 let new = NewSmppUser {
                     sandbox,
                     limits: limits.over(SmppLimits::default()),
                     allowed: AllowList(allow),
                     gateway,
+                    dialect: Dialect {
+                        vendor_statuses: dialect.vendor_statuses,
+                        latin_1: dialect.latin_1,
+                    },
                 };
                 let (user, password) = operations.smpp_users().create(account, new).await?;
                 created(&user, &password)
             }
             Self::List { account, page } => {
+                let bound = operations.smpp_users().bound().await?;
                 let read = async |request| operations.smpp_users().list(account, &request).await;
+                let listed = |user: &smpp_user::SmppUser| listed(user, &bound);
                 page.print(context, COLUMNS, read, listed).await
             }
             Self::Show { system_id } => {
                 let user = operations.smpp_users().show(&system_id).await?;
                 let waiting = operations.smpp_users().waiting(&user).await?;
-                shown(&user, Some(waiting))
+                let bound = operations.smpp_users().bound().await?;
+                let json = UserJson {
+                    receipts_waiting: Some(waiting),
+                    ..UserJson::new(&user, None).bound(&bound)
+                };
+                Answer::new(json.lines(), &json)
             }
             Self::Revoke { system_id } => {
                 operations.smpp_users().revoke(&system_id).await?;
@@ -140,7 +167,8 @@ impl SmppUser {
                 let user = users
                     .limit(&system_id, |before| limits.over(before))
                     .await?;
-                shown(&user, None)
+                let json = UserJson::new(&user, None);
+                Answer::new(json.lines(), &json)
             }
         }
     }
@@ -159,8 +187,13 @@ struct UserJson<'a> {
     /// Addresses the user may bind from. An empty list allows all.
     allowed: Vec<String>,
     gateway: Option<&'static str>,
+    vendor_statuses: bool,
+    latin_1: bool,
     created_at: String,
     revoked_at: Option<String>,
+    /// The connections of now, on all nodes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     receipts_waiting: Option<i64>,
 }
@@ -178,10 +211,18 @@ impl<'a> UserJson<'a> {
             window: user.limits.window,
             allowed: ranges.map(ToString::to_string).collect(),
             gateway: user.gateway.map(Gateway::as_str),
+            vendor_statuses: user.dialect.vendor_statuses,
+            latin_1: user.dialect.latin_1,
             created_at: lagos_time(user.created_at_ms),
             revoked_at: user.revoked_at_ms.map(lagos_time),
+            bound: None,
             receipts_waiting: None,
         }
+    }
+
+    fn bound(mut self, bound: &HashMap<String, i64>) -> Self {
+        self.bound = Some(bound.get(self.system_id).copied().unwrap_or_default());
+        self
     }
 
     fn origins(&self) -> String {
@@ -201,8 +242,13 @@ impl<'a> UserJson<'a> {
     }
 
     fn lines(&self) -> String {
-        let waiting = self.receipts_waiting.map(|waiting| waiting.to_string());
-        let waiting = waiting.map(|waiting| ("receipts waiting", waiting));
+        let now = [
+            ("bound", self.bound),
+            ("receipts waiting", self.receipts_waiting),
+        ];
+        let now = now
+            .into_iter()
+            .filter_map(|(name, count)| Some((name, count?.to_string())));
         let pairs_of_user = [
             ("system_id", self.system_id.to_owned()),
             ("user_id", self.user_id.clone()),
@@ -212,15 +258,21 @@ impl<'a> UserJson<'a> {
             ("window", self.window.to_string()),
             ("allowed", self.origins()),
             ("gateway", self.gateway().to_owned()),
+            ("vendor statuses", yes_no(self.vendor_statuses)),
+            ("latin 1", yes_no(self.latin_1)),
             ("created", self.created_at.clone()),
             (
                 "revoked",
                 self.revoked_at.clone().unwrap_or_else(|| "-".to_owned()),
             ),
         ];
-        let all: Vec<_> = pairs_of_user.into_iter().chain(waiting).collect();
+        let all: Vec<_> = pairs_of_user.into_iter().chain(now).collect();
         pairs(&all)
     }
+}
+
+fn yes_no(is_so: bool) -> String {
+    if is_so { "yes" } else { "no" }.to_owned()
 }
 
 fn created(user: &smpp_user::SmppUser, password: &str) -> Result<Answer, Failure> {
@@ -233,19 +285,11 @@ fn created(user: &smpp_user::SmppUser, password: &str) -> Result<Answer, Failure
     )
 }
 
-/// Shows a user, and how many receipts wait for it.
-fn shown(user: &smpp_user::SmppUser, waiting: Option<i64>) -> Result<Answer, Failure> {
-    let json = UserJson {
-        receipts_waiting: waiting,
-        ..UserJson::new(user, None)
-    };
-    Answer::new(json.lines(), &json)
-}
-
-const COLUMNS: [&str; 9] = [
+const COLUMNS: [&str; 10] = [
     "SYSTEM_ID",
     "USER_ID",
     "FOR",
+    "BOUND",
     "BINDS",
     "PER_SECOND",
     "WINDOW",
@@ -254,12 +298,13 @@ const COLUMNS: [&str; 9] = [
     "REVOKED",
 ];
 
-fn listed(user: &smpp_user::SmppUser) -> Result<Row<9>, Failure> {
-    let user = UserJson::new(user, None);
+fn listed(user: &smpp_user::SmppUser, bound: &HashMap<String, i64>) -> Result<Row<10>, Failure> {
+    let user = UserJson::new(user, None).bound(bound);
     let cells = [
         user.system_id.to_owned(),
         user.user_id.clone(),
         user.environment().to_owned(),
+        user.bound.unwrap_or_default().to_string(),
         user.binds.to_string(),
         user.per_second.to_string(),
         user.window.to_string(),

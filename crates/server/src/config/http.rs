@@ -53,7 +53,10 @@ impl Http {
         let http = Self {
             listen: section.require("listen").unwrap_or(anywhere),
             metrics: metrics(&mut section),
-            tls: section.has("tls").then(|| https(&mut section)).flatten(),
+            tls: section
+                .has("tls")
+                .then(|| certificate(&mut section))
+                .flatten(),
             public_url: section.get("public_url"),
             trusted_proxies: section.get("trusted_proxies").unwrap_or_default(),
             code_prefix: codes(&mut section),
@@ -105,7 +108,8 @@ fn codes(section: &mut Section<'_>) -> Codes {
     })
 }
 
-fn https(section: &mut Section<'_>) -> Option<Tls> {
+/// Reads the certificate and key of `tls`.
+pub(super) fn certificate(section: &mut Section<'_>) -> Option<Tls> {
     let place = section.place_of("tls");
     let mut tls = section.section("tls");
     let (certificate, key) = (tls.require("certificate"), tls.require("key"));

@@ -5,6 +5,7 @@ use super::console::Console;
 use super::database::Database;
 use super::http::Http;
 use super::limits::LimitsSection;
+use super::smpp_server::SmppServer;
 use crate::http::ConnectionLimits;
 
 /// Compares a configuration with the one that a process runs by.
@@ -63,7 +64,7 @@ pub fn keep(config: &mut Config, running: &Config) -> Vec<&'static str> {
     }
     database.clone_from(&running.database);
     keep_http(&mut kept, http, &running.http);
-    kept.keep("smpp_server", smpp_server, &running.smpp_server);
+    keep_smpp_server(&mut kept, smpp_server, &running.smpp_server);
     keep_limits(&mut kept, limits, &running.limits);
     if callbacks != &running.callbacks {
         // The minimum retention depends on how long callbacks are retried.
@@ -102,6 +103,26 @@ fn keep_http(kept: &mut Kept, http: &mut Http, running: &Http) {
         idle_timeout,
         &running.connections.idle_timeout,
     );
+}
+
+fn keep_smpp_server(kept: &mut Kept, server: &mut SmppServer, running: &SmppServer) {
+    let keys = |server: &SmppServer| {
+        let SmppServer {
+            listen,
+            tls_listen,
+            tls,
+            max_connections,
+            enquire_link,
+            response_timeout,
+        } = server;
+        let listens = (*listen, *tls_listen, tls.is_some());
+        (listens, *max_connections, *enquire_link, *response_timeout)
+    };
+    // A reload accepts another certificate.
+    if keys(server) != keys(running) {
+        kept.0.push("smpp_server");
+        server.clone_from(running);
+    }
 }
 
 fn keep_limits(kept: &mut Kept, limits: &mut LimitsSection, running: &LimitsSection) {

@@ -1,7 +1,9 @@
 //! `[smpp_server]`: the entrance of customers who bind by SMPP.
 
 use super::carrier::as_usize;
+use super::http::certificate;
 use super::section::Section;
+use super::tls::Tls;
 use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -12,10 +14,14 @@ const SILENCE: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::fro
 const RESPONSES: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_mins(2);
 
 /// `[smpp_server]`
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct SmppServer {
-    /// The address, or `None` if no customer binds by SMPP.
+    /// The address without TLS.
     pub listen: Option<SocketAddr>,
+    /// The address with TLS.
+    pub tls_listen: Option<SocketAddr>,
+    /// Its certificate and key, or `None` for those of the API.
+    pub tls: Option<Tls>,
     /// Maximum simultaneous connections.
     pub max_connections: usize,
     /// The silence of a client after which an `enquire_link` is sent.
@@ -24,9 +30,25 @@ pub struct SmppServer {
     pub response_timeout: Duration,
 }
 
-pub(super) fn read(mut section: Section<'_>) -> SmppServer {
+impl SmppServer {
+    /// Returns `true` if customers can bind.
+    pub const fn listens(&self) -> bool {
+        self.listen.is_some() || self.tls_listen.is_some()
+    }
+}
+
+/// Reads the section. `has_certificate` is `true` if the API has one.
+pub(super) fn read(mut section: Section<'_>, has_certificate: bool) -> SmppServer {
+    let tls_place = section.place_of("tls_listen");
+    let (tls_listen, has_own) = (section.get("tls_listen"), section.has("tls"));
+    if tls_listen.is_some() && !has_own && !has_certificate {
+        let fault = "needs a certificate: set `smpp_server.tls` or `http.tls`";
+        section.fault_at(&tls_place, "tls_listen", fault);
+    }
     let server = SmppServer {
         listen: section.get("listen"),
+        tls_listen,
+        tls: has_own.then(|| certificate(&mut section)).flatten(),
         max_connections: as_usize(
             section
                 .within("max_connections", 1..=MAX_CONNECTIONS)

@@ -95,9 +95,10 @@ fn without_gateways_the_sandbox_has_all_and_a_note_names_it() {
 /// Returns the lines of the default file with all its examples. Lines that name missing files, or
 /// enable features that are off by default, are left out.
 fn stated_lines() -> Vec<String> {
-    const NOT_STATED: [&str; 12] = [
+    const NOT_STATED: [&str; 13] = [
         "database_url",
         "tls = {",
+        "tls_listen",
         "tls_ca",
         "password_file",
         "max_per_second",

@@ -14,6 +14,7 @@ pub(super) mod quote;
 pub(super) mod reports;
 pub(super) mod send;
 pub(super) mod senders;
+pub(super) mod smpp_users;
 pub(super) mod sub_accounts;
 pub(super) mod tokens;
 pub(super) mod top_ups;

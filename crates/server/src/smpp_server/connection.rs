@@ -3,6 +3,7 @@
 use super::conversation::Conversation;
 use super::done::Done;
 use super::receiving::Receiving;
+use super::requests::Requests;
 use smpp::FrameBuffer;
 use std::future::poll_fn;
 use std::time::Duration;
@@ -50,14 +51,18 @@ pub(super) async fn run(
         let deadline = conversation.deadline().unwrap_or(now + IDLE_TIMEOUT);
         let (reads, follows) = (conversation.reads(), !conversation.is_unbinding);
         let waits = conversation.waits_for_receipts(now);
-        let has_output = !conversation.session.unsent().is_empty();
+        let has_output = !conversation.requests.session.unsent().is_empty();
         let Conversation {
-            session,
-            work,
-            bind,
+            requests,
             receiving,
             ..
         } = &mut conversation;
+        let Requests {
+            session,
+            work,
+            bind,
+            ..
+        } = requests;
         let step = tokio::select! {
             read = poll_fn(|cx| input.poll_fill(&mut reader, cx)), if reads => {
                 Step::Read(read.unwrap_or_default())

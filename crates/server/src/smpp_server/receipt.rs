@@ -40,7 +40,7 @@ pub(super) fn write(
     })
 }
 
-fn address(digits: &str) -> AddressFields<'_> {
+pub(super) fn address(digits: &str) -> AddressFields<'_> {
     let is_number = digits.bytes().all(|octet| octet.is_ascii_digit());
     let (ton, npi) = if is_number { NUMBER } else { NAME };
     AddressFields {

@@ -1,8 +1,9 @@
-//! The receipts for one client: it claims as many as its window takes, and commits the outcomes of
-//! the answers in groups. So the window bounds the receipts in memory.
+//! The receipts and inbound messages for one client. Both are called receipts here. It claims as many
+//! as its window takes, and commits the outcomes of the answers in groups. So the window bounds the
+//! receipts in memory.
 
 use super::done::Done;
-use super::receipt;
+use super::{inbound, receipt};
 use domain::smpp_receipt::{MAX_ATTEMPTS, user_of};
 use engine::{Error, HeldReceipts, Outage, SmppReceiver};
 use smpp::CommandStatus;
@@ -204,9 +205,12 @@ impl Receiving {
             CallbackEvent::Receipt(content) => receipt::write(&receipt, content, |message| {
                 session.deliver(Box::new(receipt.clone()), message, now)
             }),
-            CallbackEvent::Delivery { .. }
-            | CallbackEvent::Inbound(_)
-            | CallbackEvent::LowBalance(_) => Err(CommandStatus::RSYSERR),
+            CallbackEvent::Inbound(message) => inbound::write(message, |message| {
+                session.deliver(Box::new(receipt.clone()), message, now)
+            }),
+            CallbackEvent::Delivery { .. } | CallbackEvent::LowBalance(_) => {
+                Err(CommandStatus::RSYSERR)
+            }
         };
         if written.is_err() {
             let dead = AttemptOutcome::new(receipt, Finished::GivenUp);

@@ -7,11 +7,18 @@ use engine::{BindRefusal, Error, SubmitRefusal};
 use smpp::{CommandStatus, ReceiptState};
 use std::borrow::Cow;
 
+/// The vendor statuses.
+const NO_MONEY: CommandStatus = CommandStatus(0x0400);
+const NOT_PERMITTED: CommandStatus = CommandStatus(0x0401);
+pub(super) const LEFT_OUT: CommandStatus = CommandStatus(0x0402);
+
 /// A refused request, for the answer and for the log.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) struct Refused {
     /// The status of the answer.
     pub(super) status: CommandStatus,
+    /// The status for clients that understand vendor statuses, if there is one of the refusal.
+    pub(super) vendor: Option<CommandStatus>,
     /// The code of the same refusal in the API, if it has one.
     pub(super) code: &'static str,
     /// The reason for the log.
@@ -43,6 +50,7 @@ impl Refused {
         };
         Self {
             status,
+            vendor: vendor_status(refusal),
             code,
             reason: reason.into(),
         }
@@ -52,6 +60,7 @@ impl Refused {
     pub(super) const fn too_late() -> Self {
         Self {
             status: CommandStatus::RCANCELFAIL,
+            vendor: None,
             code: "API-2019",
             reason: Cow::Borrowed("a carrier has the message, or it has ended"),
         }
@@ -79,6 +88,20 @@ impl Refused {
             SubmitRefusal::TooFast | SubmitRefusal::Ended => refused.status,
         };
         Self { status, ..refused }
+    }
+}
+
+/// Returns the vendor status of a refused submit: no money, a text that is not permitted, or a number
+/// that opted out or is on DND.
+const fn vendor_status(refusal: &SubmitRefusal) -> Option<CommandStatus> {
+    let SubmitRefusal::Failed(Error::Refused(refusal)) = refusal else {
+        return None;
+    };
+    match refusal {
+        Refusal::InsufficientFunds { .. } | Refusal::DailyLimit { .. } => Some(NO_MONEY),
+        Refusal::Prohibited(_) | Refusal::Transactional { .. } => Some(NOT_PERMITTED),
+        Refusal::NobodyLeft => Some(LEFT_OUT),
+        _ => None,
     }
 }
 
@@ -188,6 +211,14 @@ mod tests {
             assert!(refused.code.starts_with("API-"), "{refused:?}");
         }
         assert_eq!(Refused::of(&SubmitRefusal::TooFast).status.0, 0x58);
+        for (refusal, status) in [
+            (Refusal::Prohibited("casino".to_owned()), Some(0x0401)),
+            (Refusal::NobodyLeft, Some(0x0402)),
+            (Refusal::AccountRestricted, None),
+        ] {
+            let refused = Refused::of(&SubmitRefusal::from(refusal));
+            assert_eq!(refused.vendor.map(|vendor| vendor.0), status);
+        }
     }
 
     #[test]

@@ -4,23 +4,42 @@ use super::refusals::Refused;
 use domain::smpp_receipt::{ReceiptRequest, WantedReceipts};
 use domain::smpp_time::TimeFault;
 use domain::smpp_user::{self, SmppUser};
-use domain::{SubmitFields, read_coded, smpp_time};
+use domain::{
+    PageFault, RawPage, SarPart, SubmitFields, SubmitText, is_binary, read_coded, smpp_time,
+};
 use smpp::codec::Sm;
 use smpp::{CommandStatus, esm_class, tag};
 
 /// Maximum number of characters of an address (SMPP 3.4, section 4.4.1).
 const MAX_ADDRESS_CHARACTERS: usize = 20;
-/// The optional parameters of parts.
-const PARTS: [u16; 3] = [
-    tag::SAR_MSG_REF_NUM,
-    tag::SAR_TOTAL_SEGMENTS,
-    tag::SAR_SEGMENT_SEQNUM,
-];
-
+/// The `data_coding` of Latin 1.
+const LATIN_1: u8 = 3;
 /// Reads the fields of a message, or returns the first refusal. A field that would change what is
 /// sent, and that is not supported, is refused.
 pub(super) fn read(
     message: &Sm<'_>,
+    user: &SmppUser,
+    now_ms: i64,
+) -> Result<SubmitFields, Refused> {
+    read_to(message, address(message.destination.digits), user, now_ms)
+}
+
+/// Reads the fields of a message to a list of numbers, as [`read`] does.
+pub(super) fn read_list(
+    message: &Sm<'_>,
+    numbers: String,
+    user: &SmppUser,
+    now_ms: i64,
+) -> Result<SubmitFields, Refused> {
+    Ok(SubmitFields {
+        takes_list: true,
+        ..read_to(message, Some(numbers), user, now_ms)?
+    })
+}
+
+fn read_to(
+    message: &Sm<'_>,
+    to: Option<String>,
     user: &SmppUser,
     now_ms: i64,
 ) -> Result<SubmitFields, Refused> {
@@ -39,7 +58,7 @@ pub(super) fn read(
             "the source address is too long or not text",
         )
     })?;
-    let to = address(message.destination.digits).ok_or_else(|| {
+    let to = to.ok_or_else(|| {
         refused(
             CommandStatus::RINVDSTADR,
             "the destination is too long or not text",
@@ -53,12 +72,11 @@ pub(super) fn read(
         .ok_or(TimeFault::Form)
         .and_then(|text| smpp_time::validity_s(text, due_at_ms, now_ms))
         .map_err(|fault| refused(CommandStatus::RINVEXPIRY, fault.to_string()))?;
-    let octets = octets(message)?;
-    let text = read_coded(message.data_coding, octets)
-        .map_err(|fault| refused(CommandStatus::RSUBMITFAIL, fault.to_string()))?;
+    let text = submit_text(message, user.dialect.latin_1)?;
     Ok(SubmitFields {
         from,
         to,
+        takes_list: false,
         text,
         gateway,
         due_at_ms,
@@ -74,21 +92,7 @@ fn receipts(message: &Sm<'_>, user: &SmppUser) -> Option<ReceiptRequest> {
 }
 
 fn unsupported(message: &Sm<'_>) -> Result<(), Refused> {
-    let has_parts = message
-        .tlvs
-        .into_iter()
-        .any(|(tag, _)| PARTS.contains(&tag));
     let table = [
-        (
-            message.esm_class & esm_class::UDHI != 0,
-            CommandStatus::RINVESMCLASS,
-            "parts with a user data header are not supported: send the whole text in message_payload",
-        ),
-        (
-            has_parts,
-            CommandStatus::ROPTPARNOTALLWD,
-            "parts with sar_ parameters are not supported: send the whole text in message_payload",
-        ),
         (
             message.replace_if_present != 0,
             CommandStatus::RINVREPFLAG,
@@ -103,6 +107,67 @@ fn unsupported(message: &Sm<'_>) -> Result<(), Refused> {
     match table.into_iter().find(|(is_so, ..)| *is_so) {
         Some((_, status, reason)) => Err(refused(status, reason)),
         None => Ok(()),
+    }
+}
+
+/// Reads the text. A part of a longer text and binary data go out as they came.
+fn submit_text(message: &Sm<'_>, is_latin_1: bool) -> Result<SubmitText, Refused> {
+    let octets = octets(message)?;
+    let data_coding = match message.data_coding {
+        0 if is_latin_1 => LATIN_1,
+        other => other,
+    };
+    let has_header = message.esm_class & esm_class::UDHI != 0;
+    let sar = sar_part(message)?;
+    if !has_header && sar.is_none() && !is_binary(data_coding) {
+        return read_coded(data_coding, octets)
+            .map(SubmitText::Whole)
+            .map_err(|fault| refused(CommandStatus::RSUBMITFAIL, fault.to_string()));
+    }
+    let page = RawPage::read(data_coding, has_header, octets, sar);
+    page.map(SubmitText::Page).map_err(|fault| {
+        let status = match fault {
+            PageFault::Coding(_) => CommandStatus::RSUBMITFAIL,
+            PageFault::Header => CommandStatus::RINVESMCLASS,
+            PageFault::TooLong => CommandStatus::RINVMSGLEN,
+        };
+        refused(status, fault.to_string())
+    })
+}
+
+/// Returns the position of a part by `sar_` parameters. A text of one part is none.
+fn sar_part(message: &Sm<'_>) -> Result<Option<SarPart>, Refused> {
+    let parameter = |tag| message.tlvs.get(tag);
+    let octet = |tag| match parameter(tag) {
+        Some(&[octet]) => Some(octet),
+        _ => None,
+    };
+    let all = [
+        tag::SAR_MSG_REF_NUM,
+        tag::SAR_TOTAL_SEGMENTS,
+        tag::SAR_SEGMENT_SEQNUM,
+    ];
+    if all.into_iter().all(|tag| parameter(tag).is_none()) {
+        return Ok(None);
+    }
+    let reference = match parameter(tag::SAR_MSG_REF_NUM) {
+        Some(&[high, low]) => Some(u16::from_be_bytes([high, low])),
+        _ => None,
+    };
+    let [_, total, number] = all.map(octet);
+    match (reference, total, number) {
+        (_, Some(1), Some(1)) => Ok(None),
+        (Some(reference), Some(total), Some(number)) if (1..=total).contains(&number) => {
+            Ok(Some(SarPart {
+                reference,
+                total,
+                number,
+            }))
+        }
+        _ => Err(refused(
+            CommandStatus::RINVOPTPARAMVAL,
+            "the sar_ parameters are incomplete, or their numbers do not fit",
+        )),
     }
 }
 
@@ -122,14 +187,18 @@ fn text(octets: &[u8]) -> Option<&str> {
     std::str::from_utf8(octets).ok()
 }
 
-fn address(octets: &[u8]) -> Option<String> {
+pub(super) fn address(octets: &[u8]) -> Option<String> {
     let text = text(octets)?;
     (text.chars().count() <= MAX_ADDRESS_CHARACTERS).then(|| text.to_owned())
 }
 
-fn refused(status: CommandStatus, reason: impl Into<std::borrow::Cow<'static, str>>) -> Refused {
+pub(super) fn refused(
+    status: CommandStatus,
+    reason: impl Into<std::borrow::Cow<'static, str>>,
+) -> Refused {
     Refused {
         status,
+        vendor: None,
         code: "",
         reason: reason.into(),
     }

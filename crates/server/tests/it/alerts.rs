@@ -30,7 +30,7 @@ async fn a_low_balance_is_told_once_and_again_after_it_was_above() {
     let added = add(&ogene, fields).await;
     assert_eq!(added.status, 200, "{}", added.text());
     let id = added.json()["data"]["alert_id"].clone();
-    for (round, credit) in [(1, "6.00"), (2, "7.00")] {
+    for (round, credit, further) in [(1, "6.00", "12.00"), (2, "7.00", "13.00")] {
         for text in ["Falls", "Stays"] {
             ogene.sent_id(to(MTN, &format!("{text} {round}"))).await;
         }
@@ -45,7 +45,7 @@ async fn a_low_balance_is_told_once_and_again_after_it_was_above() {
         );
         assert!(told["balance"].as_f64().expect("a number") < 995.0);
         ogene
-            .credit(&ogene.shop, "12.00", Component::SmsWallet)
+            .credit(&ogene.shop, further, Component::SmsWallet)
             .await;
         ogene
             .credit(&ogene.shop, credit, Component::MainBalance)

@@ -49,6 +49,7 @@ async fn route_to(
         number: number.to_owned(),
         keyword: keyword.map(str::to_owned),
         url: url.map(str::to_owned),
+        smpp_user: None,
         allow_private: true,
     };
     let store = ogene.store().await;

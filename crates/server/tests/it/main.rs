@@ -90,6 +90,8 @@ mod slow;
 #[cfg(test)]
 mod smpp_server;
 #[cfg(test)]
+mod smpp_user_requests;
+#[cfg(test)]
 mod sub_accounts;
 #[cfg(test)]
 mod tenants;

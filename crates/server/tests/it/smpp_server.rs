@@ -2,17 +2,21 @@
 
 use crate::kit::esme::{Esme, User, is, message, own_address};
 use crate::kit::{MTN, Ogene, SENDER, Setup, to, until};
-use domain::smpp_user::SmppLimits;
+use domain::smpp_user::{Dialect, SmppLimits};
 use domain::{AccountStatus, Component, Gateway};
 use engine::operators::NewSmppUser;
-use smpp::codec::{BindFields, CancelFields, Pdu, QueryFields, Sm};
+use smpp::codec::{
+    AddressFields, BindFields, CancelFields, Destination, Destinations, Pdu, QueryFields, Sm,
+};
 use smpp::{BindKind, Command, CommandStatus, Tlv, Tlvs, esm_class, tag};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
+mod inbound;
 mod peers;
 mod receipts;
+mod secured;
 
 /// Starts an installation with an SMPP server, and one user of the shop.
 async fn start(setup: Setup, new: NewSmppUser) -> (Ogene, SocketAddr, User) {
@@ -188,7 +192,16 @@ async fn a_user_has_a_maximum_of_connections() {
     );
     let labels = [user.user.system_id.as_str()];
     assert_eq!(ogene.metric("ogene_smpp_binds{", &labels).await, 1);
+    let published = async |count: Option<i64>| {
+        let store = ogene.store().await;
+        let users = crate::kit::operations(&store).smpp_users();
+        let bound = users.bound().await.expect("the bound users");
+        store.close().await;
+        (bound.get(&user.user.system_id).copied() == count).then_some(())
+    };
+    until("the operator sees it", async || published(Some(1)).await).await;
     drop(first);
+    until("the operator sees its end", async || published(None).await).await;
     until("the place is free", async || {
         let mut esme = Esme::connect(address).await;
         let answer = esme.bind(BindKind::Transceiver, &user, 0x34).await;
@@ -207,7 +220,7 @@ fn parameter(tag: u16, value: &[u8]) -> Tlvs<'static> {
 type Change = fn(&mut Sm<'static>);
 
 /// Changes that make a message refused, with their statuses.
-fn refused() -> [(Change, CommandStatus); 19] {
+fn refused() -> [(Change, CommandStatus); 20] {
     [
         (|m| m.source.digits = b"", CommandStatus::RINVSRCADR),
         (|m| m.source.digits = b"Unknown", CommandStatus::RINVSRCADR),
@@ -224,14 +237,15 @@ fn refused() -> [(Change, CommandStatus); 19] {
         ),
         (
             |m| m.tlvs = parameter(tag::SAR_MSG_REF_NUM, &[0, 1]),
-            CommandStatus::ROPTPARNOTALLWD,
+            CommandStatus::RINVOPTPARAMVAL,
         ),
+        (long_binary, CommandStatus::RINVMSGLEN),
         (
             |m| m.tlvs = parameter(tag::MESSAGE_PAYLOAD, b"hi"),
             CommandStatus::ROPTPARNOTALLWD,
         ),
-        (|m| m.data_coding = 4, CommandStatus::RSUBMITFAIL),
-        (|m| m.data_coding = 245, CommandStatus::RSUBMITFAIL),
+        (|m| m.data_coding = 2, CommandStatus::RSUBMITFAIL),
+        (|m| m.data_coding = 0x10, CommandStatus::RSUBMITFAIL),
         (|m| m.short_message = b"caf\xE9", CommandStatus::RSUBMITFAIL),
         (
             |m| m.short_message = b"Win at the casino",
@@ -250,6 +264,11 @@ fn refused() -> [(Change, CommandStatus); 19] {
         (|m| m.replace_if_present = 1, CommandStatus::RINVREPFLAG),
         (|m| m.default_message = 1, CommandStatus::RINVDFTMSGID),
     ]
+}
+
+fn long_binary(message: &mut Sm<'static>) {
+    message.data_coding = 4;
+    message.short_message = &[0xFF; 141];
 }
 
 fn long_payload(message: &mut Sm<'static>) {
@@ -332,6 +351,178 @@ async fn a_text_is_sent_as_its_coding_says() {
         // The septets of `@` in the first text are those of ASCII's `@`, which is another character.
         assert_eq!(&submit.short_message[..], sent, "{written:?}");
     }
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn parts_and_binary_data_go_out_as_they_came() {
+    let (ogene, address, user) = start(Setup::new(), NewSmppUser::default()).await;
+    let before = ogene.total().await;
+    let mut esme = Esme::bound(address, BindKind::Transceiver, &user).await;
+    // The second begins with a half of a surrogate pair.
+    let parts: [(u8, &[u8]); 5] = [
+        (0, b"\x05\x00\x03\x07\x02\x01pay 5 \x1B"),
+        (0, b"\x06\x08\x04\x01\x07\x02\x02\x65 now"),
+        (8, b"\x05\x00\x03\x07\x02\x02\xDE\x00\x00!"),
+        (0xF5, b"\x06\x05\x04\x0B\x84\x23\xF0\x01\xFF"),
+        (3, b"\x05\x00\x03\x07\x02\x01\xE9"),
+    ];
+    for (number, (data_coding, octets)) in parts.into_iter().enumerate() {
+        let part = Sm {
+            data_coding,
+            esm_class: 0x43,
+            ..message(octets)
+        };
+        let id = esme.submit(part).await.message_id();
+        let submit = ogene.received(number + 1).await[number].submit.clone();
+        let sent: &[u8] = if data_coding == 3 {
+            b"\x05\x00\x03\x07\x02\x01\x05"
+        } else {
+            octets
+        };
+        assert_eq!(&submit.short_message[..], sent);
+        assert_eq!(submit.data_coding, data_coding * u8::from(data_coding != 3));
+        assert_eq!(submit.esm_class & esm_class::UDHI, esm_class::UDHI);
+        assert_eq!(
+            ogene.outcome(&id).await,
+            ["delivrd"],
+            "a message of its own"
+        );
+    }
+    let binary = Sm {
+        data_coding: 4,
+        ..message(&[0x00, 0xFF])
+    };
+    esme.submit(binary).await.message_id();
+    let submit = ogene.received(6).await[5].submit.clone();
+    assert_eq!((submit.data_coding, submit.esm_class), (4, 0));
+    assert_eq!(&submit.short_message[..], [0x00, 0xFF]);
+    // One page of UTF-16 costs as much as two.
+    assert!((before - ogene.total().await - 7.0 * 6.0).abs() < 0.001);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn parts_by_sar_go_out_with_a_header() {
+    let (ogene, address, user) = start(Setup::new(), NewSmppUser::default()).await;
+    let mut esme = Esme::bound(address, BindKind::Transceiver, &user).await;
+    let part = |number| {
+        [
+            Tlv::new(tag::SAR_MSG_REF_NUM, vec![0x01, 0x07]),
+            Tlv::new(tag::SAR_TOTAL_SEGMENTS, vec![2]),
+            Tlv::new(tag::SAR_SEGMENT_SEQNUM, vec![number]),
+        ]
+    };
+    for number in 1..=2 {
+        let tlvs = part(number);
+        let text = Sm {
+            tlvs: Tlvs::List(&tlvs),
+            ..message(b"a part")
+        };
+        esme.submit(text).await.message_id();
+        let at = usize::from(number);
+        let submit = ogene.received(at).await[at - 1].submit.clone();
+        let expected = [&[5, 0, 3, 7, 2, number][..], b"a part"].concat();
+        assert_eq!(&submit.short_message[..], expected);
+        assert!(submit.tlvs.is_empty());
+    }
+    // The content of each part is judged by itself.
+    let tlvs = part(3);
+    let text = Sm {
+        tlvs: Tlvs::List(&tlvs),
+        ..message(b"a part")
+    };
+    let refused = esme.submit(text).await;
+    assert_eq!(refused.status, CommandStatus::RINVOPTPARAMVAL);
+    ogene.end().await;
+}
+
+/// Returns a `submit_multi` to some numbers and one list.
+fn to_many(numbers: &[&[u8]]) -> (u8, Vec<u8>) {
+    let mut octets = Vec::new();
+    for digits in numbers {
+        let address = AddressFields {
+            ton: 1,
+            npi: 1,
+            digits,
+        };
+        Destinations::push(&mut octets, Destination::Address(address));
+    }
+    Destinations::push(&mut octets, Destination::List(b"friends"));
+    (u8::try_from(numbers.len() + 1).expect("few"), octets)
+}
+
+#[tokio::test]
+async fn a_submit_multi_is_one_message_and_names_rejected_numbers() {
+    let (ogene, address, user) = start(Setup::new(), NewSmppUser::default()).await;
+    let before = ogene.total().await;
+    let mut esme = Esme::bound(address, BindKind::Transceiver, &user).await;
+    let (count, octets) = to_many(&[MTN.as_bytes(), b"08051234567", b"12"]);
+    let to = Destinations::of(count, &octets);
+    let answer = esme.ask(&Pdu::SubmitMulti(message(b"hi"), to)).await;
+    assert_eq!(answer.status, CommandStatus::ROK);
+    let end = answer
+        .body
+        .iter()
+        .position(|octet| *octet == 0)
+        .expect("an id");
+    let id = String::from_utf8(answer.body[..end].to_vec()).expect("text");
+    let mut rejected = vec![2, 1, 1];
+    rejected.extend_from_slice(b"12\0\0\0\0\x0B\0\0friends\0\0\0\0\x34");
+    assert_eq!(answer.body[end + 1..], rejected);
+    assert_eq!(ogene.outcome(&id).await, ["delivrd", "delivrd"]);
+    assert!((before - ogene.total().await - 12.0).abs() < 0.001);
+
+    let (count, octets) = to_many(&[b"12"]);
+    let none = Destinations::of(count, &octets);
+    let refused = esme.ask(&Pdu::SubmitMulti(message(b"hi"), none)).await;
+    assert_eq!(refused.status, CommandStatus::RINVDSTADR);
+    let to_nobody = b"\0\x05\0Ogene\0\0\0\0\0\0\0\0\0\0\0\x02hi";
+    let to_nobody = Pdu::Other(Command::SUBMIT_MULTI, to_nobody);
+    let refused = esme.ask(&to_nobody).await;
+    assert_eq!(refused.status, CommandStatus::RINVNUMDESTS);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_dialect_changes_statuses_and_the_default_alphabet() {
+    let setup = Setup::new().set("content.prohibited", r#"["casino"]"#);
+    let new = NewSmppUser {
+        dialect: Dialect {
+            vendor_statuses: true,
+            latin_1: true,
+        },
+        ..NewSmppUser::default()
+    };
+    let (ogene, address, user) = start(setup, new).await;
+    let mut esme = Esme::bound(address, BindKind::Transceiver, &user).await;
+    let refused = esme.submit(message(b"Win at the casino")).await;
+    assert_eq!(refused.status.0, 0x0401);
+    let long = [Tlv::new(tag::MESSAGE_PAYLOAD, vec![b'a'; 1_530])];
+    let dear = Sm {
+        tlvs: Tlvs::List(&long),
+        ..message(b"")
+    };
+    let broke = async {
+        loop {
+            let answer = esme.submit(dear).await;
+            if answer.status != CommandStatus::ROK {
+                break answer.status.0;
+            }
+        }
+    };
+    assert_eq!(broke.await, 0x0400);
+    let more = Component::SmsWallet;
+    ogene.credit(&ogene.shop, "100.00", more).await;
+    esme.submit(message(b"caf\xE9")).await.message_id();
+    until("the text arrives", async || {
+        let received = ogene.smsc().received();
+        let found = received
+            .iter()
+            .any(|one| &one.submit.short_message[..] == b"caf\x05");
+        found.then_some(())
+    })
+    .await;
     ogene.end().await;
 }
 

@@ -31,6 +31,8 @@ enum Policy {
     Token,
     /// The path reads the top-up that it names.
     TopUp,
+    /// The path revokes the SMPP user that it names.
+    SmppUser,
     /// The path revokes the secret of callbacks that it names.
     Secret,
     /// The path replays the callbacks of the message that its fields name.
@@ -87,6 +89,8 @@ const POLICIES: &[(&str, Policy)] = &[
     ("/api/v2/opt-outs", Policy::Own),
     ("/api/v2/opt-outs/{recipient}", Policy::OptOut),
     ("/api/v2/exports/opt-outs.csv", Policy::Own),
+    ("/api/v2/smpp-users", Policy::Own),
+    ("/api/v2/smpp-users/{system_id}", Policy::SmppUser),
     ("/api/v2/tokens", Policy::Own),
     ("/api/v2/tokens/{token_id}", Policy::Token),
     ("/api/v2/sub-accounts", Policy::Own),
@@ -548,6 +552,36 @@ async fn another_accounts_token_is_answered_as_an_unknown_one() {
             let unknown = revoke("tok_0000000000000000").await;
             assert_eq!(unknown.0, 404, "{path}");
             assert_eq!(revoke(&other.customer.token_id).await, unknown, "{path}");
+        }
+    }
+    two.ogene.end().await;
+}
+
+#[tokio::test]
+async fn another_accounts_smpp_user_is_answered_as_an_unknown_one() {
+    let two = Two::start().await;
+    for (me, other) in two.pairs() {
+        let post = Request::post("/api/v2/smpp-users").bearer(&other.customer.token);
+        let made = two.ogene.ask(&post.json(&json!({}))).await.json();
+        let system_id = made["data"]["system_id"].as_str().expect("a system id");
+        for path in of_policy(Policy::SmppUser) {
+            let revoke = async |token: &str, id: &str| {
+                let path = path.replace("{system_id}", id);
+                let revoke = Request::new("DELETE", &path).bearer(token);
+                told(&two.ogene.ask(&revoke).await)
+            };
+            let unknown = revoke(&me.customer.token, "ogaaaaaaaa").await;
+            assert_eq!(unknown.0, 404, "{path}");
+            assert_eq!(
+                revoke(&me.customer.token, system_id).await,
+                unknown,
+                "{path}"
+            );
+            assert_eq!(
+                revoke(&other.customer.token, system_id).await.0,
+                200,
+                "{path}"
+            );
         }
     }
     two.ogene.end().await;

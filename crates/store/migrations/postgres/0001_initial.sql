@@ -55,7 +55,7 @@ create table tokens (
 create index tokens_by_account on tokens (account_id, created_at_ms, token_id);
 
 -- The credentials with which the programs of an account bind by SMPP. The password is an argon2id hash. `unanswered` is
--- the window of a connection. Without `gateway`, the default gateway is used.
+-- the window of a connection. Without `gateway`, the default gateway is used. With `latin_1`, `data_coding` 0 is Latin 1.
 create table smpp_users (
     system_id text not null primary key,
     account_id bigint not null references accounts (account_id),
@@ -66,6 +66,8 @@ create table smpp_users (
     unanswered bigint not null,
     allowed text not null default '',
     gateway text,
+    vendor_statuses boolean not null default false,
+    latin_1 boolean not null default false,
     created_at_ms bigint not null,
     revoked_at_ms bigint
 );
@@ -317,7 +319,8 @@ create index alerts_with_mail on alerts (mail_due_ms, alert_id) where mail_due_m
 -- the request. `pages_total` counts the pages of all recipients, and `page_count` the most of one.
 -- A paused message has `paused_at_ms`. `paused_for_ms` is the length of earlier pauses, by which a resume moved
 -- `due_at_ms`. `cancelled_at_ms` is the end of a cancel. `changes` lists the last pauses and resumes with their times.
--- `receipts_to` is the SMPP user that gets receipts, and `receipts_wanted` says of which statuses.
+-- `receipts_to` is the SMPP user that gets receipts, and `receipts_wanted` says of which statuses. `raw_page` is the page
+-- of a message by SMPP that goes out as it came: `data_coding`, 1 if there is a user data header, and the octets.
 -- In a message of a sub-account, `parent_id` got `cost` less `parent_cost`, and `margins` packs its part of each recipient.
 create table messages (
     account_id bigint not null,
@@ -345,6 +348,7 @@ create table messages (
     customer_reference text,
     receipts_to text,
     receipts_wanted text,
+    raw_page bytea,
     changes text,
     parent_id bigint,
     parent_cost bigint,
@@ -620,13 +624,14 @@ create table callback_attempts (
 -- Inbound
 
 -- The accounts to which the messages to a number belong. The empty keyword stands for all texts that no other route of the
--- number takes. `given` is true in a route that an operator made.
+-- number takes. `given` is true in a route that an operator made. The messages go to `url`, or to `smpp_user`.
 create table inbound_routes (
     route_id text not null primary key,
     number text not null,
     keyword text not null,
     account_id bigint not null references accounts (account_id),
     url text,
+    smpp_user text,
     given boolean not null,
     created_at_ms bigint not null,
     unique (number, keyword)
@@ -744,6 +749,14 @@ create table binds (
     node bigint not null,
     bound boolean not null default false,
     primary key (carrier, slot)
+);
+
+-- The SMPP users that are bound to each node, for operators.
+create table smpp_binds (
+    node bigint not null,
+    system_id text not null,
+    connections bigint not null,
+    primary key (node, system_id)
 );
 
 -- Operators

@@ -4,7 +4,7 @@ use crate::rows::{holder, node};
 use domain::otp::OtpText;
 use domain::{
     AccountId, BatchId, Bucket, DeliveryStatus, Environment, Gateway, Leg, MessageId, Money,
-    NodeId, Priority, Recipient,
+    NodeId, Priority, RawPage, Recipient,
 };
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -134,6 +134,8 @@ pub enum Body {
     Personalised(HashMap<Recipient, String>),
     /// The text of a one-time password, with a place for its code.
     OneTimePassword(String, OtpText),
+    /// A page that goes out as it came.
+    Page(RawPage),
 }
 
 /// A claimed batch with its content.

@@ -5,7 +5,7 @@ use crate::rows::{due_at_ms, environment, id_bytes, message_id, named};
 use database::{Error, Result, Tx, bulk, by_whole_keys, value};
 use domain::otp::{CodeKind, OtpId, OtpText};
 use domain::{
-    AccountId, BatchId, Bucket, Gateway, Leg, Money, Priority, Recipient, recipient_list,
+    AccountId, BatchId, Bucket, Gateway, Leg, Money, Priority, RawPage, Recipient, recipient_list,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -247,6 +247,7 @@ pub(crate) struct BatchRow {
     pub(crate) gateway: String,
     pub(crate) sender: String,
     pub(crate) body: Option<String>,
+    pub(crate) raw_page: Option<Vec<u8>>,
     pub(crate) otp_id: Option<Vec<u8>>,
     pub(crate) otp_kind: Option<String>,
     pub(crate) otp_length: Option<i64>,
@@ -283,6 +284,7 @@ database::from_row!(BatchRow {
     gateway,
     sender,
     body,
+    raw_page,
     otp_id,
     otp_kind,
     otp_length,
@@ -296,7 +298,7 @@ database::from_row!(BatchRow {
 macro_rules! select_batches {
     ($conditions:literal) => {
         concat!(
-            "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.otp_id,
+            "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.raw_page, m.otp_id,
          p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms,
          not m.sandbox and exists (select 1 from holds h
              where h.account_id = m.account_id) as is_held,
@@ -350,7 +352,10 @@ impl BatchRow {
             environment: environment(self.sandbox),
             gateway: named(Gateway::from_name, &self.gateway)?,
             sender: self.sender,
-            body: body(self.body, self.otp_id.is_some(), otp),
+            body: match self.raw_page {
+                Some(page) => Body::Page(raw_page(&page)?),
+                None => body(self.body, self.otp_id.is_some(), otp),
+            },
         };
         Ok(Claimed {
             batch,
@@ -367,6 +372,11 @@ fn body(body: Option<String>, is_otp: bool, otp: Option<OtpText>) -> Body {
         (Some(text), None) if !is_otp => Body::Shared(text),
         _ => Body::Personalised(HashMap::new()),
     }
+}
+
+fn raw_page(stored: &[u8]) -> Result<RawPage> {
+    let page = RawPage::from_bytes(stored);
+    page.ok_or_else(|| Error::Unreadable("a page that goes out as it came".to_owned()))
 }
 
 fn otp_text(id: &[u8], kind: &str, length: i64) -> Result<OtpText> {

@@ -17,6 +17,7 @@ pub(super) struct RouteRow {
     keyword: String,
     account_id: i64,
     url: Option<String>,
+    smpp_user: Option<String>,
     given: bool,
     created_at_ms: i64,
 }
@@ -27,6 +28,7 @@ database::from_row!(RouteRow {
     keyword,
     account_id,
     url,
+    smpp_user,
     given,
     created_at_ms
 });
@@ -39,6 +41,7 @@ impl From<RouteRow> for InboundRoute {
             keyword: row.keyword,
             account: AccountId(row.account_id),
             url: row.url,
+            smpp_user: row.smpp_user,
             is_given: row.given,
             created_at_ms: row.created_at_ms,
         }
@@ -119,13 +122,14 @@ impl AddRoute {
         let route = &self.route;
         let insert = query(
             "insert into inbound_routes (route_id, number, keyword, account_id, url, given,
-                 created_at_ms)
-             values ($1, $2, $3, $4, $5, $6, $7)",
+                 created_at_ms, smpp_user)
+             values ($1, $2, $3, $4, $5, $6, $7, $8)",
         );
         let insert = insert.bind(&route.id).bind(&route.number);
         let insert = insert.bind(&route.keyword).bind(route.account.0);
         let insert = insert.bind(&route.url).bind(route.is_given);
-        tx.execute(insert.bind(route.created_at_ms)).await?;
+        let insert = insert.bind(route.created_at_ms);
+        tx.execute(insert.bind(&route.smpp_user)).await?;
         audit::enter(tx, self.entry(Value::Null)).await
     }
 
@@ -137,7 +141,11 @@ impl AddRoute {
             account: Some(route.account),
             object: &route.number,
             before,
-            after: json!({ "keyword": route.keyword, "has_url": route.url.is_some() }),
+            after: json!({
+                "keyword": route.keyword,
+                "has_url": route.url.is_some(),
+                "smpp_user": route.smpp_user,
+            }),
         }
     }
 }
@@ -161,12 +169,18 @@ impl Change for AddRoute {
             self.insert(tx).await?;
             return Ok(AddedRoute::Added(self.route.clone()));
         };
-        let url = self.route.url.clone();
-        let update = query("update inbound_routes set url = $2 where route_id = $1");
-        tx.execute(update.bind(&known.id).bind(&url)).await?;
-        let before = json!({ "has_url": known.url.is_some() });
+        let InboundRoute { url, smpp_user, .. } = self.route.clone();
+        let update =
+            query("update inbound_routes set url = $2, smpp_user = $3 where route_id = $1");
+        let update = update.bind(&known.id).bind(&url).bind(&smpp_user);
+        tx.execute(update).await?;
+        let before = json!({ "has_url": known.url.is_some(), "smpp_user": known.smpp_user });
         audit::enter(tx, self.entry(before)).await?;
-        Ok(AddedRoute::Added(InboundRoute { url, ..known }))
+        Ok(AddedRoute::Added(InboundRoute {
+            url,
+            smpp_user,
+            ..known
+        }))
     }
 
     async fn is_committed(&self, tx: &mut Tx, added: &AddedRoute) -> Result<bool> {

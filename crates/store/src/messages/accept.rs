@@ -1,7 +1,6 @@
 //! Acceptance of messages: the one place that charges a wallet.
 //!
-//! Drafts that arrive together are decided and committed together. A refusal does not affect the
-//! others.
+//! Drafts that arrive together share a commit. A refusal does not affect the others.
 
 use super::message_rows::{self, MessageRow};
 use super::new_message::{Accepted, NewMessage};

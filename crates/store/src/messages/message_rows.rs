@@ -4,7 +4,7 @@ use super::new_message::NewMessage;
 use crate::rows::{id_bytes, paid_from};
 use database::{Result, Tx, bulk, value};
 use domain::resale::pack_margins;
-use domain::{Bucket, Draft, Environment, Money, Purse, Recipient, recipient_list};
+use domain::{Bucket, Draft, Environment, Money, Purse, RawPage, Recipient, recipient_list};
 
 /// An accepted message, with the amounts that paid for it.
 pub(super) struct MessageRow<'a> {
@@ -30,19 +30,20 @@ pub(super) async fn insert(tx: &mut Tx, rows: &[MessageRow<'_>]) -> Result<()> {
              sandbox, gateway, refund_undelivered, two_legs, sender, body, callback_url,
                  customer_reference, cost, page_count, paid_from, recipients, otp_id,
                  pages_total, validity_s, receipts_to, receipts_wanted, parent_id,
-                 parent_cost, margins)
+                 parent_cost, margins, raw_page)
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
-             $17, $18, $19, $20, $21, $22, $23, $24)",
+             $17, $18, $19, $20, $21, $22, $23, $24, $25)",
             "insert into messages (bucket, message_id, account_id, due_at_ms,
              sandbox, gateway, refund_undelivered, two_legs, sender, body, callback_url,
                  customer_reference, cost, page_count, paid_from, recipients, otp_id,
                  pages_total, validity_s, receipts_to, receipts_wanted, parent_id,
-                 parent_cost, margins)
+                 parent_cost, margins, raw_page)
          select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[],
              $5::boolean[], $6::text[], $7::boolean[], $8::boolean[], $9::text[],
              $10::text[], $11::text[], $12::text[], $13::bigint[], $14::bigint[],
              $15::text[], $16::bytea[], $17::bytea[], $18::bigint[], $19::bigint[],
-             $20::text[], $21::text[], $22::bigint[], $23::bigint[], $24::bytea[])",
+             $20::text[], $21::text[], $22::bigint[], $23::bigint[], $24::bytea[],
+             $25::bytea[])",
         )
         .rows(rows, |row| {
             let MessageRow {
@@ -78,6 +79,7 @@ pub(super) async fn insert(tx: &mut Tx, rows: &[MessageRow<'_>]) -> Result<()> {
                 value(parent.map(|parent| parent.0)),
                 value(parent.map(|_| (draft.cost - draft.margin()).units())),
                 value(parent.map(|_| margins(draft))),
+                value(draft.text.raw_page().map(RawPage::to_bytes)),
             ]
         }),
     )

@@ -3,7 +3,7 @@
 use crate::rows::{holder, id_bytes, number};
 use database::{Result, Tx, bulk, by_whole_keys, query, value};
 use domain::inbound::InboundMessage;
-use domain::smpp_receipt::RecipientEnd;
+use domain::smpp_receipt::{self, RecipientEnd};
 use domain::{
     AccountId, Bucket, DeliveryStatus, Environment, EventId, MessageId, NodeId, Recipient,
     callback_url,
@@ -141,6 +141,19 @@ impl Callback {
             event: CallbackEvent::LowBalance(body.into()),
             attempts: 0,
             url: url.into(),
+        }
+    }
+
+    /// Returns the first event of an inbound message that goes to an SMPP user.
+    pub fn of_inbound_by_smpp(
+        owner: (Bucket, AccountId),
+        message: &InboundMessage,
+        system_id: &str,
+        now_ms: i64,
+    ) -> Self {
+        Self {
+            origin: smpp_receipt::destination(system_id),
+            ..Self::of_inbound(owner, message, "", now_ms)
         }
     }
 

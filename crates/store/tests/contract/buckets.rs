@@ -42,10 +42,11 @@ const ALL_BUCKETS: [(&str, &str); 2] = [
 
 /// Files whose statements read all buckets: `verify` reads everything by intent, and so does the
 /// comparison of two databases after a move.
-const ALL_BUCKETS_IN: [&str; 5] = [
+const ALL_BUCKETS_IN: [&str; 6] = [
     "verify.rs",
     "verify_changes.rs",
     "verify_inbound.rs",
+    "verify_sub_accounts.rs",
     "verify_top_ups.rs",
     "compare.rs",
 ];

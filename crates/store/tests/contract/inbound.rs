@@ -395,6 +395,7 @@ fn route(account: AccountId, number: &str, keyword: &str) -> InboundRoute {
         keyword: keyword.to_owned(),
         account,
         url: None,
+        smpp_user: None,
         is_given: true,
         created_at_ms: NOW,
     }
@@ -463,6 +464,7 @@ async fn an_account_changes_only_routes_of_its_own_numbers(kit: &Kit) {
     let keyword_alone = route(two, "40002", "promo");
     add_route(kit, &keyword_alone, RouteOwner::Operator).await;
     let own = |account, keyword| InboundRoute {
+        smpp_user: None,
         is_given: false,
         ..route(account, "40002", keyword)
     };
@@ -502,6 +504,7 @@ async fn the_own_routes_of_an_account_end_with_its_number(kit: &Kit) {
         add_route(kit, given, operator).await;
     }
     let own = |number, keyword| InboundRoute {
+        smpp_user: None,
         is_given: false,
         ..route(one, number, keyword)
     };

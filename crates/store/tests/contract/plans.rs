@@ -10,7 +10,11 @@ use storekit::{Kit, sending};
 
 /// Statements that may read much, by their beginning. No caller waits for them, and each has a
 /// reason.
-const MAY_READ_MUCH: [(&str, &str); 33] = [
+const MAY_READ_MUCH: [(&str, &str); 36] = [
+    (
+        "select a.alert_id, a.account_id, a.threshold, a.url, a.email, a.below, a.created_at_ms, a.told_at_ms, w.promo_bonus",
+        "the alerts of all accounts, each with its wallet by key",
+    ),
     (
         "select carrier, sender, number, reference, total from inbound_pages group by",
         "the pages that wait for others, which go after minutes",
@@ -71,6 +75,14 @@ const MAY_READ_MUCH: [(&str, &str); 33] = [
         "select number from audit",
         "asked only where a commit was not answered",
     ),
+    (
+        "delete from smpp_binds",
+        "the SMPP users that are bound, of which there are few",
+    ),
+    (
+        "select system_id, cast(sum(connections)",
+        "the SMPP users that are bound, for an operator",
+    ),
     ("select node,", "the nodes, of which there are few"),
     ("delete from nodes", "the nodes, of which there are few"),
     (
@@ -98,11 +110,11 @@ const MAY_READ_MUCH: [(&str, &str); 33] = [
         "all that waits for SMPP users, for the metrics",
     ),
     (
-        "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.otp_id, p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms, not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held, m.paused_at_ms is not null as is_paused from batches b join messages m on m.bucket = b.bucket and m.message_id = b.message_id left join otps p on p.bucket = m.bucket and p.otp_id = m.otp_id where b.bucket = $1 and b.claimed_by <= 0 and b.expires_at_ms",
+        "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.raw_page, m.otp_id, p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms, not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held, m.paused_at_ms is not null as is_paused from batches b join messages m on m.bucket = b.bucket and m.message_id = b.message_id left join otps p on p.bucket = m.bucket and p.otp_id = m.otp_id where b.bucket = $1 and b.claimed_by <= 0 and b.expires_at_ms",
         "the sweep of what waits too long",
     ),
     (
-        "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.otp_id, p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms, not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held, m.paused_at_ms is not null as is_paused from batches b join messages m on m.bucket = b.bucket and m.message_id = b.message_id left join otps p on p.bucket = m.bucket and p.otp_id = m.otp_id where b.bucket = $1 and b.message_id = $2",
+        "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.raw_page, m.otp_id, p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms, not m.sandbox and exists (select 1 from holds h where h.account_id = m.account_id) as is_held, m.paused_at_ms is not null as is_paused from batches b join messages m on m.bucket = b.bucket and m.message_id = b.message_id left join otps p on p.bucket = m.bucket and p.otp_id = m.otp_id where b.bucket = $1 and b.message_id = $2",
         "the batches of one message among the waiting ones, for a cancel or a pause",
     ),
     (
@@ -184,7 +196,8 @@ pub(crate) fn all_statements() -> Vec<Statement> {
 }
 
 /// The select of batches, whose conditions are added by its callers.
-const BATCHES: &str = "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.otp_id,
+const BATCHES: &str =
+    "select b.*, m.account_id, m.sandbox, m.gateway, m.sender, m.body, m.raw_page, m.otp_id,
          p.kind as otp_kind, p.length as otp_length, m.due_at_ms as message_due_at_ms,
          not m.sandbox and exists (select 1 from holds h
              where h.account_id = m.account_id) as is_held,

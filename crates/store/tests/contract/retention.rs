@@ -407,7 +407,7 @@ async fn pages_and_dead_callbacks_go_by_age_along_their_keys(kit: &Kit) {
 }
 
 /// Tables whose rows are never removed, with the reason.
-const NEVER_REMOVED: [(&str, &str); 16] = [
+const NEVER_REMOVED: [(&str, &str); 15] = [
     ("accounts", "ledger and audit name them"),
     (
         "tokens",
@@ -424,7 +424,6 @@ const NEVER_REMOVED: [(&str, &str); 16] = [
     ("top_ups", "money"),
     ("sub_accounts", "as their accounts"),
     ("transfers", "money"),
-    ("alerts", "an account has at most 20, and removes them"),
     ("opt_out_accounts", "one for each account"),
     ("answer_texts", "one for each account"),
     ("server_keys", "one for each purpose"),

@@ -2,7 +2,7 @@
 
 use database::{Server, Target, TestConnection};
 use domain::smpp_receipt::{KEPT_MS, RecipientEnd, WantedReceipts};
-use domain::smpp_user::{SmppLimits, SmppUser};
+use domain::smpp_user::{Dialect, SmppLimits, SmppUser};
 use domain::{AccountId, Bucket, DeliveryStatus, NodeId};
 use store::{AttemptOutcome, Callback, CallbackEvent, Finished, MessageKey, OriginKey, Requested};
 use store::{Receipt, StopKind, Store};
@@ -39,6 +39,7 @@ async fn customer(kit: &Kit) -> (AccountId, String, OriginKey) {
         limits: SmppLimits::default(),
         allowed: "".parse().unwrap(),
         gateway: None,
+        dialect: Dialect::default(),
         created_at_ms: NOW,
         revoked_at_ms: None,
     };

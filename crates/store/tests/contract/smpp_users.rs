@@ -1,6 +1,6 @@
 //! SMPP users.
 
-use domain::smpp_user::{SmppLimits, SmppUser};
+use domain::smpp_user::{Dialect, SmppLimits, SmppUser};
 use domain::{AccountId, Gateway};
 use storekit::{Kit, NOW, by, fresh, twins};
 
@@ -23,6 +23,10 @@ fn user(account: AccountId, system_id: &str, created_at_ms: i64) -> SmppUser {
         },
         allowed: "203.0.113.0/24,2001:db8::/32".parse().unwrap(),
         gateway: Some(Gateway::DirectCorporate),
+        dialect: Dialect {
+            vendor_statuses: true,
+            latin_1: false,
+        },
         created_at_ms,
         revoked_at_ms: None,
     }

@@ -26,11 +26,11 @@ async fn a_user_that_binds_again_has_no_new_allowance() {
     let directory = tempfile::tempdir().unwrap();
     let (_, users, user) = installation(directory.path()).await;
     let bound = users.enter(&user, 0).unwrap();
-    assert!(bound.admit_submit(1, 0) && bound.admit_other(1, 0));
+    assert!(bound.admit_submit(1, 1, 0) && bound.admit_other(1, 0));
     users.leave(&bound);
     for (steady_ms, is_admitted) in [(999, false), (1_000, true)] {
         let bound = users.enter(&user, steady_ms).unwrap();
-        assert_eq!(bound.admit_submit(1, steady_ms), is_admitted);
+        assert_eq!(bound.admit_submit(1, 1, steady_ms), is_admitted);
         assert_eq!(bound.admit_other(1, steady_ms), is_admitted);
         users.leave(&bound);
     }

@@ -148,6 +148,9 @@ pub(crate) struct RouteItem {
     /// The URL that gets the messages, or null.
     #[schema(required = true)]
     url: Option<String>,
+    /// The SMPP user that gets the messages in place of a URL, or null. The operator sets it.
+    #[schema(required = true)]
+    smpp_user: Option<String>,
     /// True if the operator gave the route, and alone can remove it.
     given: bool,
     /// The time of creation.
@@ -168,6 +171,7 @@ impl RouteItem {
             number: route.number.clone(),
             keyword: Some(route.keyword.clone()).filter(|keyword| !keyword.is_empty()),
             url: route.url.clone(),
+            smpp_user: route.smpp_user.clone(),
             given: route.is_given,
             created_at: LagosTime {
                 at_ms: route.created_at_ms,

@@ -153,6 +153,12 @@ impl Esme {
         }
     }
 
+    /// Waits until the server has closed the connection, whatever it writes before.
+    pub(crate) async fn ended(&mut self) {
+        // A reset ends it as well.
+        let _ = self.stream.read_to_end(&mut self.octets).await;
+    }
+
     /// Writes a PDU, and reads its answer.
     pub(crate) async fn ask(&mut self, pdu: &Pdu<'_>) -> Answer {
         let sequence = self.write(pdu).await;

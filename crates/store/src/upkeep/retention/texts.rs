@@ -158,8 +158,8 @@ impl Change for RemoveTexts {
         let removed = tx
             .execute_each(
                 bulk(
-                    "update messages set body = '' where message_id = $1 and bucket = $2",
-                    "update messages set body = '' where message_id in (select *
+                    "update messages set body = '', raw_page = null where message_id = $1 and bucket = $2",
+                    "update messages set body = '', raw_page = null where message_id in (select *
              from unnest($1::bytea[])) and bucket = $2",
                 )
                 .rows(&self.messages, |message| [value(id_bytes(message))])

@@ -255,6 +255,7 @@ fn example() -> InboundRoute {
         keyword: "vote".to_owned(),
         account: AccountId(1),
         url: Some("https://shop.example.ng/inbound".to_owned()),
+        smpp_user: None,
         is_given: false,
         created_at_ms: TEN_O_CLOCK_MS,
     }

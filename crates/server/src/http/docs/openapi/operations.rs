@@ -4,7 +4,7 @@
 use super::draft::{COMMON, CallbackDraft, Draft, LIVE, SANDBOX, at_most, of_reads};
 use super::{
     alerts, answers, changes, inbound, inbound_answers, opt_outs, otp, parameters, personalised,
-    queries, request, sender_ids, sub_accounts, tokens, top_ups, webhooks,
+    queries, request, sender_ids, smpp_users, sub_accounts, tokens, top_ups, webhooks,
 };
 use crate::http::docs::installation::Installation;
 use crate::http::respond::error::Shape;
@@ -153,6 +153,7 @@ fn interface(
     alerts::add(paths, prefix, environment, installation);
     if environment == Environment::Live {
         tokens::add(paths, prefix, installation);
+        smpp_users::add(paths, prefix, installation);
     }
 }
 

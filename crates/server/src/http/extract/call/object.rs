@@ -1,4 +1,5 @@
 //! The calls that add an object of the account and that remove one: sender IDs, tokens, secrets,
+//! SMPP users,
 //! routes of inbound messages, opt-outs, and top-ups.
 
 use super::{Call, Entry};
@@ -19,6 +20,7 @@ use domain::opt_out::{OptOutFields, OptOutRequest};
 use domain::payment::TopUpFields;
 use domain::resale::{PriceFields, SubAccountChangeFields, SubAccountFields, TransferFields};
 use domain::sender_request::SenderFields;
+use domain::smpp_user::SmppUserFields;
 use domain::token::TokenFields;
 use engine::Purpose;
 use serde_json::Value;
@@ -87,6 +89,21 @@ impl ObjectFields for TopUpFields {
             amount: body.scalar("amount")?,
             provider: body.text("provider")?,
             return_url: body.text("return_url")?,
+        })
+    }
+}
+
+impl ObjectFields for SmppUserFields {
+    fn of(body: &mut ObjectBody) -> Result<Self, Refusal> {
+        Ok(Self {
+            sandbox: body.scalar("sandbox")?,
+            binds: body.scalar("binds")?,
+            per_second: body.scalar("per_second")?,
+            window: body.scalar("window")?,
+            allow: body.list("allow")?,
+            gateway: body.scalar("gateway")?,
+            vendor_statuses: body.scalar("vendor_statuses")?,
+            latin_1: body.scalar("latin_1")?,
         })
     }
 }

@@ -75,6 +75,10 @@ table! {
         as Refusal::Object(ObjectRefusal::UnknownNumber);
     Refusal::Object(ObjectRefusal::UnknownToken) => "API-2007" NOT_FOUND "Unknown token",
         as Refusal::Object(ObjectRefusal::UnknownToken);
+    Refusal::Object(ObjectRefusal::UnknownSmppUser) => "API-2007" NOT_FOUND "Unknown SMPP user",
+        as Refusal::Object(ObjectRefusal::UnknownSmppUser);
+    Refusal::Object(ObjectRefusal::SmppUsersUsed { .. }) => "API-3004" TOO_MANY_REQUESTS "Too many SMPP users",
+        as Refusal::Object(ObjectRefusal::SmppUsersUsed { limit: domain::smpp_user::MAX_USERS });
     Refusal::Object(ObjectRefusal::TokensUsed { .. }) => "API-3004" TOO_MANY_REQUESTS "Too many tokens",
         as Refusal::Object(ObjectRefusal::TokensUsed { limit: domain::token::MAX_TOKENS });
     Refusal::Object(ObjectRefusal::UnknownTopUp) => "API-2007" NOT_FOUND "Unknown top-up",
