@@ -20,7 +20,7 @@ const fn row(what: &'static str, scenario: Scenario, figure: &'static str) -> Ro
 }
 
 /// The rows in the order of a reader's questions.
-pub(super) const ROWS: [Row; 39] = [
+pub(super) const ROWS: [Row; 46] = [
     row(
         "one recipient a request, 256 connections, receipts and callbacks, whole life: messages a second",
         Scenario::Single,
@@ -66,6 +66,37 @@ pub(super) const ROWS: [Row; 39] = [
         Scenario::Large,
         "answered_longest_ms",
     ),
+    row(
+        "one recipient a request with an `Idempotency-Key`: share of the rate without",
+        Scenario::Keyed,
+        "share_of_rate_without_key",
+    ),
+    row(
+        "1,000 rows a request, every text different: share of the rate of one text",
+        Scenario::Personalised,
+        "share_of_bulk",
+    ),
+    row(
+        "one request of 100,000 rows as CSV: answered within, ms",
+        Scenario::Personalised,
+        "csv_answered_longest_ms",
+    ),
+    row(
+        "memory meanwhile above idle, MB",
+        Scenario::Personalised,
+        "csv_memory_above_idle_mb",
+    ),
+    row(
+        "1,000,000 messages due in one second: first on the wire after, ms",
+        Scenario::Scheduled,
+        "first_submit_ms",
+    ),
+    row(
+        "an OTP meanwhile: due to the wire, p99, ms",
+        Scenario::Scheduled,
+        "otp_due_to_submit_p99_ms",
+    ),
+    row("memory meanwhile, MB", Scenario::Scheduled, "peak_mb"),
     row(
         "settled messages stored: share of the empty rate",
         Scenario::Stored,

@@ -7,6 +7,7 @@ use std::fs;
 #[test]
 fn a_file_of_numbers_is_added_once() {
     let ogene = Installation::new();
+    ogene.json(&["migrate"]);
     let file = ogene.path().join("dnd.csv");
     fs::write(
         &file,
