@@ -8,6 +8,7 @@
 mod contract {
     mod accepting;
     mod accounts;
+    mod alerts;
     mod audit;
     mod backup;
     mod buckets;
