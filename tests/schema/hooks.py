@@ -53,8 +53,18 @@ FORMED = {
     "overlap": 3600,
     "daily_limit": "5000.00",
     "prices": {},
-    "amount": "1.00",
+    "amount": "500.00",
     "email": "ada@example.com",
+    "name": "Ada",
+    "threshold": "5000.00",
+    "reference": "stock-1",
+    "return_url": "https://shop.example.ng/thanks",
+}
+# Fields of which a request needs one that it knows.
+NEEDED = {
+    "/inbound/answers": {"stop": "Bye"},
+    "/sub-accounts/{sub_account_id}": {"status": "active"},
+    "/alerts": {"url": "https://shop.example.ng/low"},
 }
 
 
@@ -72,6 +82,12 @@ def formed(fields, path):
     if path.endswith("/reschedule"):
         values["send_at"] = TOMORROW
     formed_fields = {name: values.get(name, value) for name, value in fields.items()}
+    if path.endswith("/alerts"):
+        # An alert has a URL or an address.
+        formed_fields.pop("email", None)
+    if path.endswith("/top-ups"):
+        # One provider is configured.
+        formed_fields.pop("provider", None)
     rows = formed_fields.get("messages")
     if isinstance(rows, list):
         formed_fields["messages"] = [formed(row, path) for row in rows]
@@ -82,4 +98,8 @@ def formed(fields, path):
 def before_call(context, case, kwargs):
     case.query = formed(changed(case.query), case.path)
     case.body = formed(changed(case.body), case.path)
+    if isinstance(case.body, dict):
+        for path, fields in NEEDED.items():
+            if case.path.endswith(path):
+                case.body |= fields
     case.path_parameters = changed(case.path_parameters)
