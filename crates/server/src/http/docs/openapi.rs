@@ -6,6 +6,7 @@ mod changes;
 mod draft;
 mod inbound;
 mod inbound_answers;
+mod objects;
 mod operations;
 mod opt_outs;
 mod otp;

@@ -2,23 +2,24 @@
 
 use super::answers::{self, Name, TEN_O_CLOCK_MS, add_enveloped, replayable, success};
 use super::draft::{CallbackDraft, Draft, of_reads};
+use super::objects::{
+    EnvironmentPaths, OF_CHANGES, OF_LISTS, addition, change_of_one, list_of, one_page, request,
+    text,
+};
 use super::otp::body;
-use super::parameters::idempotency_key;
-use super::queries::{InPath, list, path};
-use super::request::with_token;
+use super::queries::InPath;
 use crate::http::api::alerts::{self, AlertItem, RemovedAlert};
 use crate::http::api::list::List;
 use crate::http::docs::installation::Installation;
 use crate::http::respond::envelope::Envelope;
 use domain::alert::{Alert, AlertTarget, MAX_ALERTS};
 use domain::{AccountId, Environment, Money};
-use engine::ListPage;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::RefOr;
-use utoipa::openapi::path::{Callback, HttpMethod, OperationBuilder, Paths};
-use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::openapi::path::{Callback, OperationBuilder, Paths};
+use utoipa::openapi::schema::{ObjectBuilder, Schema};
 
 const ALERTS: Name = "AlertsAnswer";
 const ALERT: Name = "AlertAnswer";
@@ -28,11 +29,6 @@ const REQUEST: &str = "AlertRequest";
 const ALERT_ID: &str = "al_51f0c39a7be2d404";
 /// The alert in a path.
 const IN_PATH: InPath = ("alert_id", "The `alert_id` in the list.");
-
-/// Further codes of the list.
-const OF_LISTS: [&str; 1] = ["API-2000"];
-/// Further codes of a change.
-const OF_CHANGES: [&str; 5] = ["API-2000", "API-2007", "API-2016", "API-2017", "API-2018"];
 
 /// Returns the schemas of answers, by name.
 pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
@@ -52,27 +48,17 @@ pub(super) fn add(
     environment: Environment,
     installation: &Installation,
 ) {
-    let mut add = |path: &str, method, operation: OperationBuilder| {
-        let path = format!("{prefix}{path}");
-        paths.add_path_operation(path, vec![method], operation.build());
-    };
-    add(
-        "/alerts",
-        HttpMethod::Get,
-        list_alerts(environment, installation),
-    );
+    let mut at = EnvironmentPaths { paths, prefix };
+    at.get("/alerts", list_alerts(environment, installation));
     if environment == Environment::Live {
-        add("/alerts", HttpMethod::Post, add_alert(installation));
+        at.post("/alerts", add_alert(installation));
         let of_one = "/alerts/{alert_id}";
-        add(of_one, HttpMethod::Delete, remove_alert(installation));
+        at.delete(of_one, remove_alert(installation));
     }
 }
 
 fn list_alerts(environment: Environment, installation: &Installation) -> OperationBuilder {
-    let found = ListPage {
-        items: vec![example()],
-        next_cursor: None,
-    };
+    let found = one_page(example());
     let draft = Draft {
         id: "alerts",
         summary: "List alerts",
@@ -83,8 +69,7 @@ fn list_alerts(environment: Environment, installation: &Installation) -> Operati
         codes: &OF_LISTS,
         success: success(ALERTS, &alerts::list_answer(found, environment)),
     };
-    let operation = draft.build("", environment);
-    operation.parameters(Some(list(&[])))
+    list_of(draft, environment)
 }
 
 fn add_alert(installation: &Installation) -> OperationBuilder {
@@ -100,11 +85,13 @@ fn add_alert(installation: &Installation) -> OperationBuilder {
         success: replayable(success(ALERT, &alerts::added_answer(&example()))),
     };
     let fields = json!({ "threshold": "5000.00", "url": "https://shop.example.ng/low" });
-    draft
-        .build("", Environment::Live)
-        .parameters(Some([idempotency_key(installation)]))
-        .request_body(Some(body(REQUEST, fields)))
-        .callback("low_balance", callback())
+    addition(
+        draft,
+        Environment::Live,
+        installation,
+        body(REQUEST, fields),
+    )
+    .callback("low_balance", callback())
 }
 
 fn remove_alert(installation: &Installation) -> OperationBuilder {
@@ -115,19 +102,11 @@ fn remove_alert(installation: &Installation) -> OperationBuilder {
         codes: &OF_CHANGES,
         success: replayable(success(REMOVED, &alerts::removed_answer(ALERT_ID))),
     };
-    let mut parameters = path(&[IN_PATH]);
-    parameters.push(idempotency_key(installation));
-    let operation = draft.build("", Environment::Live);
-    operation.parameters(Some(parameters))
+    change_of_one(draft, IN_PATH, installation)
 }
 
 /// Returns the schema of a request, with its name.
 pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefOr<Schema>) {
-    let text = |about: &str| {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .description(Some(about.to_owned()))
-    };
     let object = ObjectBuilder::new()
         .description(Some("An alert with either `url` or `email`."))
         .property(
@@ -137,8 +116,7 @@ pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefO
         .required("threshold")
         .property("url", text("The URL that is called."))
         .property("email", text("The address that gets a mail."));
-    let schema: Schema = with_token(object, installation).build().into();
-    (REQUEST, schema.into())
+    request(REQUEST, object, installation)
 }
 
 /// Returns the callback of the `url`.

@@ -4,21 +4,22 @@ use super::answers::{
     self, Name, RECIPIENT, TEN_O_CLOCK_MS, add_enveloped, message_id, replayable, success,
 };
 use super::draft::{CallbackDraft, Draft, of_reads};
+use super::objects::{
+    EnvironmentPaths, OF_LISTS, addition, change_of_one, list_of, one_page, request, text,
+};
 use super::otp::body;
-use super::parameters::{idempotency_key, parameter};
-use super::queries::{InPath, list, path};
-use super::request::with_token;
+use super::parameters::parameter;
+use super::queries::{InPath, list};
 use crate::http::api::inbound::{self, InboundItem, RemovedRoute, RouteItem};
 use crate::http::api::list::List;
 use crate::http::docs::installation::Installation;
 use crate::http::respond::envelope::Envelope;
 use domain::inbound::{InboundMessage, InboundRoute, MAX_KEYWORD_CHARACTERS, MAX_ROUTES};
 use domain::{AccountId, Environment, MessageId};
-use engine::ListPage;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
-use utoipa::openapi::path::{Callback, HttpMethod, OperationBuilder, ParameterIn, Paths};
+use utoipa::openapi::path::{Callback, OperationBuilder, ParameterIn, Paths};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::openapi::{RefOr, Response};
 
@@ -32,8 +33,6 @@ const ROUTE_ID: &str = "rt_51f0c39a7be2d404";
 /// The route in a path.
 const IN_PATH: InPath = ("route_id", "The `route_id` in the list.");
 
-/// Further codes of a list.
-const OF_LISTS: [&str; 1] = ["API-2000"];
 /// Further codes of a change of a route.
 const OF_CHANGES: [&str; 6] = [
     "API-2000", "API-2007", "API-2016", "API-2017", "API-2018", "API-2019",
@@ -57,24 +56,13 @@ pub(super) fn add(
     environment: Environment,
     installation: &Installation,
 ) {
-    let mut add = |path: &str, method, operation: OperationBuilder| {
-        let path = format!("{prefix}{path}");
-        paths.add_path_operation(path, vec![method], operation.build());
-    };
-    add(
-        "/inbound",
-        HttpMethod::Get,
-        messages(environment, installation),
-    );
-    add(
-        "/inbound/routes",
-        HttpMethod::Get,
-        routes(environment, installation),
-    );
+    let mut at = EnvironmentPaths { paths, prefix };
+    at.get("/inbound", messages(environment, installation));
+    at.get("/inbound/routes", routes(environment, installation));
     if environment == Environment::Live {
-        add("/inbound/routes", HttpMethod::Post, add_route(installation));
+        at.post("/inbound/routes", add_route(installation));
         let of_one = "/inbound/routes/{route_id}";
-        add(of_one, HttpMethod::Delete, remove_route(installation));
+        at.delete(of_one, remove_route(installation));
     }
 }
 
@@ -110,8 +98,7 @@ fn routes(environment: Environment, installation: &Installation) -> OperationBui
         codes: &OF_LISTS,
         success: route(environment),
     };
-    let operation = draft.build("", environment);
-    operation.parameters(Some(list(&[])))
+    list_of(draft, environment)
 }
 
 fn add_route(installation: &Installation) -> OperationBuilder {
@@ -129,11 +116,13 @@ fn add_route(installation: &Installation) -> OperationBuilder {
     let fields = json!({
         "number": "32811", "keyword": "vote", "url": "https://shop.example.ng/inbound",
     });
-    draft
-        .build("", Environment::Live)
-        .parameters(Some([idempotency_key(installation)]))
-        .request_body(Some(body(REQUEST, fields)))
-        .callback("inbound", callback())
+    addition(
+        draft,
+        Environment::Live,
+        installation,
+        body(REQUEST, fields),
+    )
+    .callback("inbound", callback())
 }
 
 fn remove_route(installation: &Installation) -> OperationBuilder {
@@ -147,19 +136,11 @@ fn remove_route(installation: &Installation) -> OperationBuilder {
         codes: &OF_CHANGES,
         success: replayable(success(REMOVED, &inbound::removed_answer(ROUTE_ID))),
     };
-    let mut parameters = path(&[IN_PATH]);
-    parameters.push(idempotency_key(installation));
-    let operation = draft.build("", Environment::Live);
-    operation.parameters(Some(parameters))
+    change_of_one(draft, IN_PATH, installation)
 }
 
 /// Returns the schema of a request, with its name.
 pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefOr<Schema>) {
-    let text = |about: &str| {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .description(Some(about.to_owned()))
-    };
     let keyword =
         text("The first words of the texts. Without it, the route takes all other texts.");
     let object = ObjectBuilder::new()
@@ -171,8 +152,7 @@ pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefO
         .required("number")
         .property("keyword", keyword.max_length(Some(MAX_KEYWORD_CHARACTERS)))
         .property("url", text("The URL that gets the messages."));
-    let schema: Schema = with_token(object, installation).build().into();
-    (REQUEST, schema.into())
+    request(REQUEST, object, installation)
 }
 
 /// Returns the callback of the `url` (docs/spec/inbound.md, section 4).
@@ -240,10 +220,7 @@ fn reply() -> InboundMessage {
 
 /// Returns a page of messages.
 fn message(environment: Environment) -> Response {
-    let found = ListPage {
-        items: vec![reply()],
-        next_cursor: None,
-    };
+    let found = one_page(reply());
     success(MESSAGES, &inbound::messages_answer(found, environment))
 }
 
@@ -263,10 +240,7 @@ fn example() -> InboundRoute {
 
 /// Returns a page of routes.
 fn route(environment: Environment) -> Response {
-    let found = ListPage {
-        items: vec![example()],
-        next_cursor: None,
-    };
+    let found = one_page(example());
     success(ROUTES, &inbound::routes_answer(found, environment))
 }
 

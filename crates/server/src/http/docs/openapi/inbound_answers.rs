@@ -2,17 +2,16 @@
 
 use super::answers::{Name, add_enveloped, replayable, success};
 use super::draft::{Draft, of_reads};
+use super::objects::{self, EnvironmentPaths, addition, request};
 use super::otp::body;
-use super::parameters::idempotency_key;
-use super::request::with_token;
 use crate::http::api::inbound_answers::{self as api, AnswerItem};
 use crate::http::docs::installation::Installation;
 use domain::Environment;
 use domain::inbound::{AnswerTexts, MAX_ANSWER_CHARACTERS};
 use serde_json::json;
 use utoipa::openapi::RefOr;
-use utoipa::openapi::path::{HttpMethod, OperationBuilder, Paths};
-use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::openapi::path::{OperationBuilder, Paths};
+use utoipa::openapi::schema::{ObjectBuilder, Schema};
 
 const ANSWERS: Name = "InboundAnswersAnswer";
 const REQUEST: &str = "InboundAnswersRequest";
@@ -35,13 +34,10 @@ pub(super) fn add(
     environment: Environment,
     installation: &Installation,
 ) {
-    let mut add = |method, operation: OperationBuilder| {
-        let path = format!("{prefix}/inbound/answers");
-        paths.add_path_operation(path, vec![method], operation.build());
-    };
-    add(HttpMethod::Get, read(environment, installation));
+    let mut at = EnvironmentPaths { paths, prefix };
+    at.get("/inbound/answers", read(environment, installation));
     if environment == Environment::Live {
-        add(HttpMethod::Patch, change(installation));
+        at.patch("/inbound/answers", change(installation));
     }
 }
 
@@ -71,27 +67,23 @@ fn change(installation: &Installation) -> OperationBuilder {
         codes: &OF_CHANGES,
         success: replayable(success(ANSWERS, &api::changed_answer(&example()))),
     };
-    draft
-        .build("", Environment::Live)
-        .parameters(Some([idempotency_key(installation)]))
-        .request_body(Some(body(REQUEST, json!({ "stop": STOP }))))
+    addition(
+        draft,
+        Environment::Live,
+        installation,
+        body(REQUEST, json!({ "stop": STOP })),
+    )
 }
 
 /// Returns the schema of a request, with its name.
 pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefOr<Schema>) {
-    let text = |about: &str| {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .description(Some(about.to_owned()))
-            .max_length(Some(MAX_ANSWER_CHARACTERS))
-    };
+    let text = |about| objects::text(about).max_length(Some(MAX_ANSWER_CHARACTERS));
     let object = ObjectBuilder::new()
         .description(Some("The texts that change."))
         .property("stop", text("The answer to an opt-out."))
         .property("start", text("The answer to an opt-in."))
         .property("help", text("The answer to a question for help."));
-    let schema: Schema = with_token(object, installation).build().into();
-    (REQUEST, schema.into())
+    request(REQUEST, object, installation)
 }
 
 fn example() -> AnswerTexts {

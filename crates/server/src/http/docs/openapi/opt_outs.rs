@@ -2,20 +2,22 @@
 
 use super::answers::{Name, RECIPIENT, TEN_O_CLOCK_MS, add_enveloped, replayable, success};
 use super::draft::{Draft, of_reads};
+use super::objects::{
+    EnvironmentPaths, OF_CHANGES, OF_LISTS, addition, change_of_one, list_of, one_page, request,
+    text,
+};
 use super::otp::body;
-use super::parameters::idempotency_key;
-use super::queries::{InPath, csv, list, path};
-use super::request::with_token;
+use super::queries::{InPath, csv};
 use crate::http::api::list::List;
 use crate::http::api::opt_outs::{self, OptOutItem, OptOutRemoved, OptOutsAdded};
 use crate::http::docs::installation::{Installation, count};
 use domain::opt_out::{MAX_OPT_OUTS, MAX_REASON_CHARACTERS, MAX_ROWS, OptOut};
 use domain::{AccountId, Environment, MessageId};
-use engine::{AddedOptOuts, ListPage};
+use engine::AddedOptOuts;
 use serde_json::json;
 use utoipa::openapi::RefOr;
-use utoipa::openapi::path::{HttpMethod, OperationBuilder, Paths};
-use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::openapi::path::{OperationBuilder, Paths};
+use utoipa::openapi::schema::{ObjectBuilder, Schema};
 
 const OPT_OUTS: Name = "OptOutsAnswer";
 const ADDED: Name = "OptOutAddedAnswer";
@@ -25,11 +27,6 @@ const REQUEST: &str = "OptOutRequest";
 const IN_PATH: InPath = ("recipient", "The number, in any form that a send accepts.");
 /// Rows as the export writes them.
 const CSV: &str = "recipient,sender,reason,created_at\r\n2348031234567,AdaStores,complaint,2026-11-18 12:06:40\r\n";
-
-/// Further codes of the list.
-const OF_LISTS: [&str; 1] = ["API-2000"];
-/// Further codes of a change.
-const OF_CHANGES: [&str; 5] = ["API-2000", "API-2007", "API-2016", "API-2017", "API-2018"];
 
 /// Returns the schemas of answers, by name.
 pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
@@ -47,30 +44,18 @@ pub(super) fn add(
     environment: Environment,
     installation: &Installation,
 ) {
-    let mut add = |path: &str, method, operation: OperationBuilder| {
-        let path = format!("{prefix}{path}");
-        paths.add_path_operation(path, vec![method], operation.build());
-    };
-    let get = HttpMethod::Get;
-    add("/opt-outs", get, list_opt_outs(environment, installation));
-    let get = HttpMethod::Get;
-    add(
-        "/exports/opt-outs.csv",
-        get,
-        export(environment, installation),
-    );
+    let mut at = EnvironmentPaths { paths, prefix };
+    at.get("/opt-outs", list_opt_outs(environment, installation));
+    at.get("/exports/opt-outs.csv", export(environment, installation));
     if environment == Environment::Live {
-        add("/opt-outs", HttpMethod::Post, add_opt_out(installation));
+        at.post("/opt-outs", add_opt_out(installation));
         let of_one = "/opt-outs/{recipient}";
-        add(of_one, HttpMethod::Delete, remove(installation));
+        at.delete(of_one, remove(installation));
     }
 }
 
 fn list_opt_outs(environment: Environment, installation: &Installation) -> OperationBuilder {
-    let found = ListPage {
-        items: vec![example()],
-        next_cursor: None,
-    };
+    let found = one_page(example());
     let draft = Draft {
         id: "opt_outs",
         summary: "List opt-outs",
@@ -81,8 +66,7 @@ fn list_opt_outs(environment: Environment, installation: &Installation) -> Opera
         codes: &OF_LISTS,
         success: success(OPT_OUTS, &opt_outs::list_answer(found, environment)),
     };
-    let operation = draft.build("", environment);
-    operation.parameters(Some(list(&[])))
+    list_of(draft, environment)
 }
 
 fn export(environment: Environment, installation: &Installation) -> OperationBuilder {
@@ -123,10 +107,12 @@ fn add_opt_out(installation: &Installation) -> OperationBuilder {
     let fields = json!({
         "recipient": "2348031234567", "sender": "AdaStores", "reason": "complaint",
     });
-    draft
-        .build("", Environment::Live)
-        .parameters(Some([idempotency_key(installation)]))
-        .request_body(Some(body(REQUEST, fields)))
+    addition(
+        draft,
+        Environment::Live,
+        installation,
+        body(REQUEST, fields),
+    )
 }
 
 fn remove(installation: &Installation) -> OperationBuilder {
@@ -141,19 +127,11 @@ fn remove(installation: &Installation) -> OperationBuilder {
         codes: &OF_CHANGES,
         success: replayable(success(REMOVED, &removed)),
     };
-    let mut parameters = path(&[IN_PATH]);
-    parameters.push(idempotency_key(installation));
-    let operation = draft.build("", Environment::Live);
-    operation.parameters(Some(parameters))
+    change_of_one(draft, IN_PATH, installation)
 }
 
 /// Returns the schema of a request, with its name.
 pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefOr<Schema>) {
-    let text = |about: &str| {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .description(Some(about.to_owned()))
-    };
     let sender = text(
         "The sender ID whose messages are not sent to the number. Without it, no message of the account is.",
     );
@@ -169,8 +147,7 @@ pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefO
             "reason",
             text("The reason, for your own use.").max_length(Some(MAX_REASON_CHARACTERS)),
         );
-    let schema: Schema = with_token(object, installation).build().into();
-    (REQUEST, schema.into())
+    request(REQUEST, object, installation)
 }
 
 /// Returns an opt-out of one sender ID.

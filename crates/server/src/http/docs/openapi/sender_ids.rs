@@ -2,17 +2,16 @@
 
 use super::answers::{self, Name, add_enveloped, customer, replayable, success};
 use super::draft::{Draft, of_reads};
+use super::objects::{self, EnvironmentPaths, addition};
 use super::otp::body;
-use super::parameters::idempotency_key;
-use super::request::with_token;
 use crate::http::api::senders::{Registration, SendersData};
 use crate::http::docs::installation::Installation;
 use crate::http::respond::envelope::Envelope;
 use domain::sender_request::{MAX_PENDING_SENDERS, MAX_PURPOSE_CHARACTERS};
 use domain::{Environment, SenderId, SenderStatus};
 use serde_json::json;
-use utoipa::openapi::path::{HttpMethod, OperationBuilder, Paths};
-use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::openapi::path::{OperationBuilder, Paths};
+use utoipa::openapi::schema::{ObjectBuilder, Schema};
 use utoipa::openapi::{RefOr, Response};
 
 const SENDERS: Name = "SendersAnswer";
@@ -37,15 +36,9 @@ pub(super) fn add(
     environment: Environment,
     installation: &Installation,
 ) {
-    let mut add = |method, operation: OperationBuilder| {
-        paths.add_path_operation(
-            format!("{prefix}/sender-ids"),
-            vec![method],
-            operation.build(),
-        );
-    };
-    add(HttpMethod::Get, list(environment, installation));
-    add(HttpMethod::Post, request(environment, installation));
+    let mut at = EnvironmentPaths { paths, prefix };
+    at.get("/sender-ids", list(environment, installation));
+    at.post("/sender-ids", request(environment, installation));
 }
 
 fn list(environment: Environment, installation: &Installation) -> OperationBuilder {
@@ -76,20 +69,12 @@ fn request(environment: Environment, installation: &Installation) -> OperationBu
         success: sender(environment),
     };
     let example = json!({ "sender_id": "AdaStores", "purpose": "Order updates" });
-    draft
-        .build("", environment)
-        .parameters(Some([idempotency_key(installation)]))
-        .request_body(Some(body(REQUEST, example)))
+    addition(draft, environment, installation, body(REQUEST, example))
 }
 
 /// Returns the schema of a request, with its name.
 pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefOr<Schema>) {
-    let text = |about: &str, most| {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .max_length(Some(most))
-            .description(Some(about.to_owned()))
-    };
+    let text = |about, most| objects::text(about).max_length(Some(most));
     let name = text(
         "The sender ID: 3 to 11 letters A to Z, digits, spaces and hyphens, with at least one letter.",
         11,
@@ -101,8 +86,7 @@ pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefO
         .required("sender_id")
         .property("purpose", purpose.min_length(Some(1)))
         .required("purpose");
-    let schema: Schema = with_token(object, installation).build().into();
-    (REQUEST, schema.into())
+    objects::request(REQUEST, object, installation)
 }
 
 /// Returns the sender IDs.

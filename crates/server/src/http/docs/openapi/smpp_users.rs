@@ -2,10 +2,12 @@
 
 use super::answers::{self, Name, TEN_O_CLOCK_MS, add_enveloped, replayable, success};
 use super::draft::{Draft, of_reads};
+use super::objects::{
+    EnvironmentPaths, OF_CHANGES, OF_LISTS, addition, change_of_one, list_of, of, one_page,
+    request, text,
+};
 use super::otp::body;
-use super::parameters::idempotency_key;
-use super::queries::{InPath, list, path};
-use super::request::with_token;
+use super::queries::InPath;
 use crate::http::api::list::List;
 use crate::http::api::smpp_users::{self, RevokedSmppUser, SmppUserItem};
 use crate::http::docs::installation::Installation;
@@ -13,10 +15,9 @@ use crate::http::respond::envelope::Envelope;
 use domain::smpp_user::{Dialect, MAX_USERS, SmppLimits, SmppUser};
 use domain::token::MAX_RANGES;
 use domain::{AccountId, Environment, Gateway};
-use engine::ListPage;
 use serde_json::json;
 use utoipa::openapi::RefOr;
-use utoipa::openapi::path::{HttpMethod, OperationBuilder, Paths};
+use utoipa::openapi::path::{OperationBuilder, Paths};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, Type};
 
 const USERS: Name = "SmppUsersAnswer";
@@ -26,11 +27,6 @@ const REQUEST: &str = "SmppUserRequest";
 const SYSTEM_ID: &str = "og7mk2x4pa";
 /// The SMPP user in a path.
 const IN_PATH: InPath = ("system_id", "The `system_id` in the list.");
-
-/// Further codes of the list.
-const OF_LISTS: [&str; 1] = ["API-2000"];
-/// Further codes of a change.
-const OF_CHANGES: [&str; 5] = ["API-2000", "API-2007", "API-2016", "API-2017", "API-2018"];
 
 /// Returns the schemas of answers, by name.
 pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
@@ -43,24 +39,14 @@ pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
 
 /// Adds the operations. The sandbox has none, as its users are in the same list.
 pub(super) fn add(paths: &mut Paths, prefix: &str, installation: &Installation) {
-    let mut add = |path: &str, method, operation: OperationBuilder| {
-        let path = format!("{prefix}{path}");
-        paths.add_path_operation(path, vec![method], operation.build());
-    };
-    add("/smpp-users", HttpMethod::Get, list_users(installation));
-    add("/smpp-users", HttpMethod::Post, make(installation));
-    add(
-        "/smpp-users/{system_id}",
-        HttpMethod::Delete,
-        revoke(installation),
-    );
+    let mut at = EnvironmentPaths { paths, prefix };
+    at.get("/smpp-users", list_users(installation));
+    at.post("/smpp-users", make(installation));
+    at.delete("/smpp-users/{system_id}", revoke(installation));
 }
 
 fn list_users(installation: &Installation) -> OperationBuilder {
-    let found = ListPage {
-        items: vec![example()],
-        next_cursor: None,
-    };
+    let found = one_page(example());
     let draft = Draft {
         id: "smpp_users",
         summary: "List SMPP users",
@@ -71,8 +57,7 @@ fn list_users(installation: &Installation) -> OperationBuilder {
         codes: &OF_LISTS,
         success: success(USERS, &smpp_users::list_answer(found)),
     };
-    let operation = draft.build("", Environment::Live);
-    operation.parameters(Some(list(&[])))
+    list_of(draft, Environment::Live)
 }
 
 fn make(installation: &Installation) -> OperationBuilder {
@@ -96,10 +81,12 @@ fn make(installation: &Installation) -> OperationBuilder {
         "sandbox": false, "binds": 2, "per_second": 50, "window": 20, "allow": ["203.0.113.0/24"],
         "gateway": "direct-corporate", "vendor_statuses": false, "latin_1": false,
     });
-    draft
-        .build("", Environment::Live)
-        .parameters(Some([idempotency_key(installation)]))
-        .request_body(Some(body(REQUEST, fields)))
+    addition(
+        draft,
+        Environment::Live,
+        installation,
+        body(REQUEST, fields),
+    )
 }
 
 fn revoke(installation: &Installation) -> OperationBuilder {
@@ -113,26 +100,20 @@ fn revoke(installation: &Installation) -> OperationBuilder {
         codes: &OF_CHANGES,
         success: replayable(success(REVOKED, &smpp_users::revoked_answer(SYSTEM_ID))),
     };
-    let mut parameters = path(&[IN_PATH]);
-    parameters.push(idempotency_key(installation));
-    let operation = draft.build("", Environment::Live);
-    operation.parameters(Some(parameters))
+    change_of_one(draft, IN_PATH, installation)
 }
 
 /// Returns the schema of a request, with its name.
 pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefOr<Schema>) {
     let most = SmppLimits::default();
-    let range = ObjectBuilder::new()
-        .schema_type(Type::String)
-        .description(Some("An address, or a range such as 203.0.113.0/24."));
+    let range = text("An address, or a range such as 203.0.113.0/24.");
     let allow = ArrayBuilder::new()
         .items(range)
         .max_items(Some(MAX_RANGES))
         .description(Some(
             "The addresses from which the user may bind. Without any, it may bind from all.",
         ));
-    let gateway = of(
-        Type::String,
+    let gateway = text(
         "The gateway of messages without a `service_type`, by name or number. Without it, the default.",
     );
     let object = ObjectBuilder::new()
@@ -166,14 +147,7 @@ pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefO
             "latin_1",
             of(Type::Boolean, "Whether `data_coding` 0 is read as Latin 1."),
         );
-    let schema: Schema = with_token(object, installation).build().into();
-    (REQUEST, schema.into())
-}
-
-fn of(kind: Type, about: &str) -> ObjectBuilder {
-    ObjectBuilder::new()
-        .schema_type(kind)
-        .description(Some(about.to_owned()))
+    request(REQUEST, object, installation)
 }
 
 fn limit(most: u32, about: &str) -> ObjectBuilder {

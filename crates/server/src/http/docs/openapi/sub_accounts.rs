@@ -2,22 +2,23 @@
 
 use super::answers::{self, Name, TEN_O_CLOCK_MS, add_enveloped, message_id, replayable, success};
 use super::draft::{Draft, of_reads};
+use super::objects::{
+    EnvironmentPaths, OF_LISTS, addition, change_of_one, list_of, one_page, request, text,
+};
 use super::otp::body;
-use super::parameters::idempotency_key;
-use super::queries::{InPath, list, path};
-use super::request::with_token;
+use super::queries::{InPath, path};
 use crate::http::api::list::List;
 use crate::http::api::sub_accounts::{self, PriceItem, SubAccountItem, TransferItem};
 use crate::http::docs::installation::Installation;
 use crate::http::respond::envelope::Envelope;
 use domain::resale::{Direction, MAX_SUB_ACCOUNTS, ResalePrices, TransferRequest};
 use domain::{Account, AccountId, AccountStatus, Environment, Gateway, Money, Price, Verification};
-use engine::{ListPage, SubAccount, Transfer};
+use engine::{SubAccount, Transfer};
 use serde_json::json;
 use utoipa::PartialSchema as _;
 use utoipa::openapi::RefOr;
-use utoipa::openapi::path::{HttpMethod, OperationBuilder, Paths};
-use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
+use utoipa::openapi::path::{OperationBuilder, Paths};
+use utoipa::openapi::schema::{ObjectBuilder, Schema};
 
 const SUB_ACCOUNTS: Name = "SubAccountsAnswer";
 const SUB_ACCOUNT: Name = "SubAccountAnswer";
@@ -28,8 +29,6 @@ const TRANSFER: &str = "TransferRequest";
 /// The sub-account in a path.
 const IN_PATH: InPath = ("sub_account_id", "The `sub_account_id` in the list.");
 
-/// Further codes of the list.
-const OF_LISTS: [&str; 1] = ["API-2000"];
 /// Further codes of one sub-account.
 const OF_ITEMS: [&str; 1] = ["API-2007"];
 /// Further codes of changes.
@@ -58,33 +57,22 @@ pub(super) fn add(
     environment: Environment,
     installation: &Installation,
 ) {
-    let mut add = |path: &str, method, operation: OperationBuilder| {
-        let path = format!("{prefix}{path}");
-        paths.add_path_operation(path, vec![method], operation.build());
-    };
+    let mut at = EnvironmentPaths { paths, prefix };
     let of_one = "/sub-accounts/{sub_account_id}";
-    add(
-        "/sub-accounts",
-        HttpMethod::Get,
-        list_all(environment, installation),
-    );
-    add(of_one, HttpMethod::Get, read(environment, installation));
+    at.get("/sub-accounts", list_all(environment, installation));
+    at.get(of_one, read(environment, installation));
     if environment == Environment::Live {
-        add("/sub-accounts", HttpMethod::Post, make(installation));
-        add(of_one, HttpMethod::Patch, change(installation));
-        add(
+        at.post("/sub-accounts", make(installation));
+        at.patch(of_one, change(installation));
+        at.post(
             "/sub-accounts/{sub_account_id}/transfer",
-            HttpMethod::Post,
             transfer(installation),
         );
     }
 }
 
 fn list_all(environment: Environment, installation: &Installation) -> OperationBuilder {
-    let found = ListPage {
-        items: vec![example()],
-        next_cursor: None,
-    };
+    let found = one_page(example());
     let draft = Draft {
         id: "sub_accounts",
         summary: "List sub-accounts",
@@ -95,8 +83,7 @@ fn list_all(environment: Environment, installation: &Installation) -> OperationB
         codes: &OF_LISTS,
         success: success(SUB_ACCOUNTS, &sub_accounts::list_answer(found, environment)),
     };
-    let operation = draft.build("", environment);
-    operation.parameters(Some(list(&[])))
+    list_of(draft, environment)
 }
 
 fn read(environment: Environment, installation: &Installation) -> OperationBuilder {
@@ -130,10 +117,12 @@ fn make(installation: &Installation) -> OperationBuilder {
         )),
     };
     let fields = json!({ "name": "Ada Foods", "email": "ada@example.com" });
-    draft
-        .build("", Environment::Live)
-        .parameters(Some([idempotency_key(installation)]))
-        .request_body(Some(body(REQUEST, fields)))
+    addition(
+        draft,
+        Environment::Live,
+        installation,
+        body(REQUEST, fields),
+    )
 }
 
 fn change(installation: &Installation) -> OperationBuilder {
@@ -155,10 +144,7 @@ fn change(installation: &Installation) -> OperationBuilder {
         "status": "active", "daily_limit": "5000.00",
         "prices": { "direct-refund": "7.00", "otp": { "price": "8.00", "unicode_price": "8.00" } },
     });
-    draft
-        .build("", Environment::Live)
-        .parameters(Some(with_key(installation)))
-        .request_body(Some(body(CHANGE, fields)))
+    change_of_one(draft, IN_PATH, installation).request_body(Some(body(CHANGE, fields)))
 }
 
 fn transfer(installation: &Installation) -> OperationBuilder {
@@ -177,25 +163,11 @@ fn transfer(installation: &Installation) -> OperationBuilder {
         )),
     };
     let fields = json!({ "amount": "500.00", "direction": "to_sub", "reference": "june-1" });
-    draft
-        .build("", Environment::Live)
-        .parameters(Some(with_key(installation)))
-        .request_body(Some(body(TRANSFER, fields)))
-}
-
-fn with_key(installation: &Installation) -> Vec<utoipa::openapi::path::Parameter> {
-    let mut parameters = path(&[IN_PATH]);
-    parameters.push(idempotency_key(installation));
-    parameters
+    change_of_one(draft, IN_PATH, installation).request_body(Some(body(TRANSFER, fields)))
 }
 
 /// Returns the schemas of requests, by name.
 pub(crate) fn request_schemas(installation: &Installation) -> [(&'static str, RefOr<Schema>); 3] {
-    let text = |about: &str| {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .description(Some(about.to_owned()))
-    };
     let sub_account = ObjectBuilder::new()
         .description(Some("A sub-account."))
         .property(
@@ -230,14 +202,10 @@ pub(crate) fn request_schemas(installation: &Installation) -> [(&'static str, Re
             text("Your name for the transfer, which counts once.").max_length(Some(255)),
         )
         .required("reference");
-    let schema = |object| {
-        let schema: Schema = with_token(object, installation).build().into();
-        schema.into()
-    };
     [
-        (REQUEST, schema(sub_account)),
-        (CHANGE, schema(change)),
-        (TRANSFER, schema(transfer)),
+        request(REQUEST, sub_account, installation),
+        request(CHANGE, change, installation),
+        request(TRANSFER, transfer, installation),
     ]
 }
 

@@ -2,10 +2,12 @@
 
 use super::answers::{self, Name, TEN_O_CLOCK_MS, add_enveloped, replayable, success};
 use super::draft::{Draft, of_reads};
+use super::objects::{
+    EnvironmentPaths, OF_CHANGES, OF_LISTS, addition, change_of_one, list_of, one_page, request,
+    text,
+};
 use super::otp::body;
-use super::parameters::idempotency_key;
-use super::queries::{InPath, list, path};
-use super::request::with_token;
+use super::queries::InPath;
 use crate::http::api::list::List;
 use crate::http::api::tokens::{self, RevokedToken, TokenItem};
 use crate::http::docs::installation::Installation;
@@ -14,11 +16,10 @@ use domain::token::{
     MAX_NAME_CHARACTERS, MAX_PER_MINUTE, MAX_RANGES, MAX_TOKENS, Scope, Scopes, TokenTerms,
 };
 use domain::{AccountId, Environment};
-use engine::ListPage;
 use engine::operators::TokenInfo;
 use serde_json::json;
 use utoipa::openapi::RefOr;
-use utoipa::openapi::path::{HttpMethod, OperationBuilder, Paths};
+use utoipa::openapi::path::{OperationBuilder, Paths};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Schema, Type};
 
 const TOKENS: Name = "TokensAnswer";
@@ -28,11 +29,6 @@ const REQUEST: &str = "TokenRequest";
 const TOKEN_ID: &str = "tok_51f0c39a7be2d404";
 /// The token in a path.
 const IN_PATH: InPath = ("token_id", "The `token_id` in the list.");
-
-/// Further codes of the list.
-const OF_LISTS: [&str; 1] = ["API-2000"];
-/// Further codes of a change.
-const OF_CHANGES: [&str; 5] = ["API-2000", "API-2007", "API-2016", "API-2017", "API-2018"];
 
 /// Returns the schemas of answers, by name.
 pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
@@ -45,24 +41,14 @@ pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
 
 /// Adds the operations. The sandbox has none, as its tokens are the same.
 pub(super) fn add(paths: &mut Paths, prefix: &str, installation: &Installation) {
-    let mut add = |path: &str, method, operation: OperationBuilder| {
-        let path = format!("{prefix}{path}");
-        paths.add_path_operation(path, vec![method], operation.build());
-    };
-    add("/tokens", HttpMethod::Get, list_tokens(installation));
-    add("/tokens", HttpMethod::Post, make(installation));
-    add(
-        "/tokens/{token_id}",
-        HttpMethod::Delete,
-        revoke(installation),
-    );
+    let mut at = EnvironmentPaths { paths, prefix };
+    at.get("/tokens", list_tokens(installation));
+    at.post("/tokens", make(installation));
+    at.delete("/tokens/{token_id}", revoke(installation));
 }
 
 fn list_tokens(installation: &Installation) -> OperationBuilder {
-    let found = ListPage {
-        items: vec![example()],
-        next_cursor: None,
-    };
+    let found = one_page(example());
     let draft = Draft {
         id: "tokens",
         summary: "List tokens",
@@ -73,8 +59,7 @@ fn list_tokens(installation: &Installation) -> OperationBuilder {
         codes: &OF_LISTS,
         success: success(TOKENS, &tokens::list_answer(found)),
     };
-    let operation = draft.build("", Environment::Live);
-    operation.parameters(Some(list(&[])))
+    list_of(draft, Environment::Live)
 }
 
 fn make(installation: &Installation) -> OperationBuilder {
@@ -95,10 +80,12 @@ fn make(installation: &Installation) -> OperationBuilder {
         "name": "web shop", "scopes": ["send", "read"], "expires_at": "2027-12-31 23:59:59",
         "allow": ["203.0.113.0/24"], "per_minute": 600,
     });
-    draft
-        .build("", Environment::Live)
-        .parameters(Some([idempotency_key(installation)]))
-        .request_body(Some(body(REQUEST, fields)))
+    addition(
+        draft,
+        Environment::Live,
+        installation,
+        body(REQUEST, fields),
+    )
 }
 
 fn revoke(installation: &Installation) -> OperationBuilder {
@@ -112,19 +99,11 @@ fn revoke(installation: &Installation) -> OperationBuilder {
         codes: &OF_CHANGES,
         success: replayable(success(REVOKED, &tokens::revoked_answer(TOKEN_ID))),
     };
-    let mut parameters = path(&[IN_PATH]);
-    parameters.push(idempotency_key(installation));
-    let operation = draft.build("", Environment::Live);
-    operation.parameters(Some(parameters))
+    change_of_one(draft, IN_PATH, installation)
 }
 
 /// Returns the schema of a request, with its name.
 pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefOr<Schema>) {
-    let text = |about: &str| {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .description(Some(about.to_owned()))
-    };
     let names: Vec<&str> = Scope::ALL.iter().map(|scope| scope.as_str()).collect();
     let scope = ObjectBuilder::new()
         .schema_type(Type::String)
@@ -160,8 +139,7 @@ pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefO
         )
         .property("allow", allow)
         .property("per_minute", per_minute);
-    let schema: Schema = with_token(object, installation).build().into();
-    (REQUEST, schema.into())
+    request(REQUEST, object, installation)
 }
 
 /// Returns a token of a shop.

@@ -2,10 +2,9 @@
 
 use super::answers::{self, Name, TEN_O_CLOCK_MS, add_enveloped, customer, replayable, success};
 use super::draft::{Draft, of_reads};
+use super::objects::{EnvironmentPaths, OF_LISTS, addition, list_of, one_page, request, text};
 use super::otp::body;
-use super::parameters::idempotency_key;
-use super::queries::{InPath, list, path};
-use super::request::with_token;
+use super::queries::{InPath, path};
 use crate::http::api::list::List;
 use crate::http::api::top_ups::{self, TopUpItem};
 use crate::http::docs::installation::Installation;
@@ -15,9 +14,8 @@ use domain::payment::{
     MAX_OPEN_TOP_UPS, MAX_RETURN_URL_CHARACTERS, NewTopUp, Percent, Priced, TopUp, TopUpId,
 };
 use domain::{AccountId, Component, Environment, Money};
-use engine::ListPage;
 use serde_json::json;
-use utoipa::openapi::path::{HttpMethod, OperationBuilder, Paths};
+use utoipa::openapi::path::{OperationBuilder, Paths};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::openapi::{ContentBuilder, RefOr, Response, ResponseBuilder};
 
@@ -27,8 +25,6 @@ const REQUEST: &str = "TopUpRequest";
 /// The top-up in a path.
 const IN_PATH: InPath = ("top_up_id", "The `top_up_id` in the list.");
 
-/// Further codes of the list.
-const OF_LISTS: [&str; 1] = ["API-2000"];
 /// Further codes of one top-up.
 const OF_ITEMS: [&str; 2] = ["API-2000", "API-2007"];
 /// Further codes of a receipt.
@@ -51,34 +47,19 @@ pub(super) fn add(
     environment: Environment,
     installation: &Installation,
 ) {
-    let mut add = |path: &str, method, operation: OperationBuilder| {
-        let path = format!("{prefix}{path}");
-        paths.add_path_operation(path, vec![method], operation.build());
-    };
+    let mut at = EnvironmentPaths { paths, prefix };
     let of_one = "/top-ups/{top_up_id}";
-    add(
-        "/top-ups",
-        HttpMethod::Get,
-        list_top_ups(environment, installation),
-    );
-    add(
-        "/top-ups",
-        HttpMethod::Post,
-        create(environment, installation),
-    );
-    add(of_one, HttpMethod::Get, read(environment, installation));
-    add(
+    at.get("/top-ups", list_top_ups(environment, installation));
+    at.post("/top-ups", create(environment, installation));
+    at.get(of_one, read(environment, installation));
+    at.get(
         &format!("{of_one}/receipt"),
-        HttpMethod::Get,
         receipt(environment, installation),
     );
 }
 
 fn list_top_ups(environment: Environment, installation: &Installation) -> OperationBuilder {
-    let found = ListPage {
-        items: vec![example(environment)],
-        next_cursor: None,
-    };
+    let found = one_page(example(environment));
     let draft = Draft {
         id: "top_ups",
         summary: "List top-ups",
@@ -86,8 +67,7 @@ fn list_top_ups(environment: Environment, installation: &Installation) -> Operat
         codes: &OF_LISTS,
         success: success(TOP_UPS, &top_ups::list_answer(found, environment)),
     };
-    let operation = draft.build("", environment);
-    operation.parameters(Some(list(&[])))
+    list_of(draft, environment)
 }
 
 fn create(environment: Environment, installation: &Installation) -> OperationBuilder {
@@ -109,10 +89,7 @@ fn create(environment: Environment, installation: &Installation) -> OperationBui
     let fields = json!({
         "amount": "5000.00", "return_url": "https://shop.example.ng/thanks",
     });
-    draft
-        .build("", environment)
-        .parameters(Some([idempotency_key(installation)]))
-        .request_body(Some(body(REQUEST, fields)))
+    addition(draft, environment, installation, body(REQUEST, fields))
 }
 
 fn read(environment: Environment, installation: &Installation) -> OperationBuilder {
@@ -158,11 +135,6 @@ fn page(environment: Environment) -> Response {
 
 /// Returns the schema of a request, with its name.
 pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefOr<Schema>) {
-    let text = |about: &str| {
-        ObjectBuilder::new()
-            .schema_type(Type::String)
-            .description(Some(about.to_owned()))
-    };
     let return_url = text(
         "The page to which the customer returns. `top_up_id` and `state` are added to its query.",
     );
@@ -181,8 +153,7 @@ pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefO
             "return_url",
             return_url.max_length(Some(MAX_RETURN_URL_CHARACTERS)),
         );
-    let schema: Schema = with_token(object, installation).build().into();
-    (REQUEST, schema.into())
+    request(REQUEST, object, installation)
 }
 
 /// Returns an unpaid top-up.

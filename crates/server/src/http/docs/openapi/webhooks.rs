@@ -5,10 +5,12 @@ use super::answers::{
     success,
 };
 use super::draft::{Draft, of_reads};
+use super::objects::{
+    EnvironmentPaths, OF_CHANGES, OF_LISTS, addition, change_of_one, list_of, of, one_page,
+    request, text,
+};
 use super::otp::body;
-use super::parameters::idempotency_key;
-use super::queries::{InPath, list, path};
-use super::request::with_token;
+use super::queries::{InPath, list};
 use crate::http::api::list::List;
 use crate::http::api::webhooks::{
     self, AttemptItem, DeadItem, Replayed, RevokedSecret, SecretItem,
@@ -19,9 +21,9 @@ use domain::callback::request::{DEFAULT_OVERLAP_S, MAX_OVERLAP_S};
 use domain::callback::signature::{MAX_SECRETS, RANDOM_BYTES, Secret, Signing};
 use domain::{AccountId, Bucket, DeliveryStatus, Environment};
 use engine::operators::CallbackSecret;
-use engine::{Attempted, CallbackEvent, DeadCallback, ListPage, MadeAttempt};
+use engine::{Attempted, CallbackEvent, DeadCallback, MadeAttempt};
 use serde_json::json;
-use utoipa::openapi::path::{HttpMethod, OperationBuilder, Paths};
+use utoipa::openapi::path::{OperationBuilder, Paths};
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
 use utoipa::openapi::{RefOr, Response};
 
@@ -35,11 +37,6 @@ const SECRET_REQUEST: &str = "SecretRequest";
 const REPLAY_REQUEST: &str = "ReplayRequest";
 /// The secret in a path.
 const IN_PATH: InPath = ("secret_id", "The `secret_id` in the list.");
-
-/// Further codes of the lists.
-const OF_LISTS: [&str; 1] = ["API-2000"];
-/// Further codes of a change.
-const OF_CHANGES: [&str; 5] = ["API-2000", "API-2007", "API-2016", "API-2017", "API-2018"];
 
 /// Returns the schemas of answers, by name.
 pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
@@ -60,36 +57,20 @@ pub(super) fn add(
     environment: Environment,
     installation: &Installation,
 ) {
-    let mut add = |path: &str, method, operation: OperationBuilder| {
-        let path = format!("{prefix}{path}");
-        paths.add_path_operation(path, vec![method], operation.build());
-    };
-    let get = HttpMethod::Get;
-    add(
-        "/webhooks/secrets",
-        get.clone(),
-        secrets(environment, installation),
-    );
-    add(
-        "/webhooks/dead",
-        get.clone(),
-        dead(environment, installation),
-    );
-    add(
-        "/webhooks/attempts",
-        get,
-        attempts(environment, installation),
-    );
+    let mut at = EnvironmentPaths { paths, prefix };
+    at.get("/webhooks/secrets", secrets(environment, installation));
+    at.get("/webhooks/dead", dead(environment, installation));
+    at.get("/webhooks/attempts", attempts(environment, installation));
     if environment == Environment::Live {
-        add("/webhooks/secrets", HttpMethod::Post, make(installation));
+        at.post("/webhooks/secrets", make(installation));
         let of_one = "/webhooks/secrets/{secret_id}";
-        add(of_one, HttpMethod::Delete, revoke(installation));
-        add("/webhooks/replay", HttpMethod::Post, replay(installation));
+        at.delete(of_one, revoke(installation));
+        at.post("/webhooks/replay", replay(installation));
     }
 }
 
 fn secrets(environment: Environment, installation: &Installation) -> OperationBuilder {
-    let answer = webhooks::secrets_answer(page(example()), environment);
+    let answer = webhooks::secrets_answer(one_page(example()), environment);
     let draft = Draft {
         id: "webhook_secrets",
         summary: "List secrets of callbacks",
@@ -100,8 +81,7 @@ fn secrets(environment: Environment, installation: &Installation) -> OperationBu
         codes: &OF_LISTS,
         success: success(SECRETS, &answer),
     };
-    let operation = draft.build("", environment);
-    operation.parameters(Some(list(&[])))
+    list_of(draft, environment)
 }
 
 fn make(installation: &Installation) -> OperationBuilder {
@@ -117,10 +97,12 @@ fn make(installation: &Installation) -> OperationBuilder {
         codes: &OF_CHANGES,
         success: replayable(success(SECRET, &webhooks::made_answer(&example(), true))),
     };
-    draft
-        .build("", Environment::Live)
-        .parameters(Some([idempotency_key(installation)]))
-        .request_body(Some(body(SECRET_REQUEST, json!({ "overlap": 3_600 }))))
+    addition(
+        draft,
+        Environment::Live,
+        installation,
+        body(SECRET_REQUEST, json!({ "overlap": 3_600 })),
+    )
 }
 
 fn revoke(installation: &Installation) -> OperationBuilder {
@@ -136,10 +118,7 @@ fn revoke(installation: &Installation) -> OperationBuilder {
         codes: &OF_CHANGES,
         success: replayable(success(REVOKED, &webhooks::revoked_answer(&id))),
     };
-    let mut parameters = path(&[IN_PATH]);
-    parameters.push(idempotency_key(installation));
-    let operation = draft.build("", Environment::Live);
-    operation.parameters(Some(parameters))
+    change_of_one(draft, IN_PATH, installation)
 }
 
 fn dead(environment: Environment, installation: &Installation) -> OperationBuilder {
@@ -153,8 +132,7 @@ fn dead(environment: Environment, installation: &Installation) -> OperationBuild
         codes: &OF_LISTS,
         success: dead_example(environment),
     };
-    let operation = draft.build("", environment);
-    operation.parameters(Some(list(&[])))
+    list_of(draft, environment)
 }
 
 fn replay(installation: &Installation) -> OperationBuilder {
@@ -170,10 +148,12 @@ fn replay(installation: &Installation) -> OperationBuilder {
         success: replayable(success(REPLAYED, &webhooks::replayed_answer(3))),
     };
     let fields = json!({ "message_id": message_id().to_string() });
-    draft
-        .build("", Environment::Live)
-        .parameters(Some([idempotency_key(installation)]))
-        .request_body(Some(body(REPLAY_REQUEST, fields)))
+    addition(
+        draft,
+        Environment::Live,
+        installation,
+        body(REPLAY_REQUEST, fields),
+    )
 }
 
 fn attempts(environment: Environment, installation: &Installation) -> OperationBuilder {
@@ -194,39 +174,25 @@ fn attempts(environment: Environment, installation: &Installation) -> OperationB
 
 /// Returns the schemas of requests, by name.
 pub(crate) fn request_schemas(installation: &Installation) -> [(&'static str, RefOr<Schema>); 2] {
-    let overlap = ObjectBuilder::new()
-        .schema_type(Type::Integer)
+    let about = format!(
+        "The seconds in which the previous secrets still sign. Without it, {DEFAULT_OVERLAP_S}."
+    );
+    let overlap = of(Type::Integer, &about)
         .minimum(Some(0))
-        .maximum(Some(MAX_OVERLAP_S))
-        .description(Some(format!(
-            "The seconds in which the previous secrets still sign. Without it, {DEFAULT_OVERLAP_S}."
-        )));
+        .maximum(Some(MAX_OVERLAP_S));
     let secret = ObjectBuilder::new()
         .description(Some("A secret of callbacks."))
         .property("overlap", overlap);
-    let message = ObjectBuilder::new()
-        .schema_type(Type::String)
-        .description(Some(
-            "The message, or the `inbound_id` of an inbound message. Without it, all dead callbacks are replayed.",
-        ));
+    let message = text(
+        "The message, or the `inbound_id` of an inbound message. Without it, all dead callbacks are replayed.",
+    );
     let replay = ObjectBuilder::new()
         .description(Some("A replay of callbacks."))
         .property("message_id", message);
-    let schema = |object| {
-        let schema: Schema = with_token(object, installation).build().into();
-        schema.into()
-    };
     [
-        (SECRET_REQUEST, schema(secret)),
-        (REPLAY_REQUEST, schema(replay)),
+        request(SECRET_REQUEST, secret, installation),
+        request(REPLAY_REQUEST, replay, installation),
     ]
-}
-
-fn page<T>(item: T) -> ListPage<T> {
-    ListPage {
-        items: vec![item],
-        next_cursor: None,
-    }
 }
 
 /// Returns a secret.
@@ -257,7 +223,7 @@ fn dead_example(environment: Environment) -> Response {
         attempts: 12,
         url: "https://shop.example.ng/sms-status".into(),
     };
-    success(DEAD, &webhooks::dead_answer(page(dead), environment))
+    success(DEAD, &webhooks::dead_answer(one_page(dead), environment))
 }
 
 fn attempts_example(environment: Environment) -> Response {
@@ -274,6 +240,6 @@ fn attempts_example(environment: Environment) -> Response {
     };
     success(
         ATTEMPTS,
-        &webhooks::attempts_answer(page(made), environment),
+        &webhooks::attempts_answer(one_page(made), environment),
     )
 }
