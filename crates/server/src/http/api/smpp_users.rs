@@ -9,7 +9,7 @@ use crate::http::respond::error::Failure;
 use axum::response::Response;
 use domain::smpp_user::{SmppUser, SmppUserFields};
 use domain::{Environment, Gateway};
-use engine::{Changed, ListPage, smpp_user_changes};
+use engine::{ListPage, smpp_user_changes};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -36,14 +36,9 @@ pub(crate) async fn make(adding: Adding<SmppUserFields>) -> Response {
     // A stored answer does not have the password.
     let keyed = call.keyed(key, |user: &SmppUser| made_answer(user, None));
     let made = smpp_user_changes::make_smpp_user(&call.admission, &fields, keyed).await;
-    match made {
-        Ok(Changed::First(made)) => call.answer(Ok::<_, Failure>(made_answer(
-            &made.user,
-            Some(made.password),
-        ))),
-        Ok(Changed::Replay(kept)) => call.replay(kept),
-        Err(error) => call.refuse(error),
-    }
+    call.changed(made, |made| {
+        made_answer(&made.user, Some(made.password.clone()))
+    })
 }
 
 /// Revokes an SMPP user of the account.

@@ -9,7 +9,7 @@ use crate::http::respond::error::Failure;
 use axum::response::Response;
 use domain::Environment;
 use domain::resale::{SubAccountChangeFields, SubAccountFields, TransferFields};
-use engine::{Changed, ListPage, SubAccount, Transfer, sub_accounts};
+use engine::{ListPage, SubAccount, Transfer, sub_accounts};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
@@ -41,26 +41,29 @@ pub(crate) async fn read(listing: Listing) -> Response {
 /// Makes a sub-account.
 pub(crate) async fn make(adding: Adding<SubAccountFields>) -> Response {
     let Adding {
-        call, fields, key, ..
+        call,
+        fields,
+        key,
+        permit: _until_answered,
+        ..
     } = adding;
     // A stored answer does not have the text of the token.
     let keyed = call.keyed(key, |made: &SubAccount| made_answer(made, None));
     let made = sub_accounts::make(&call.admission, &fields, keyed).await;
-    match made {
-        Ok(Changed::First(made)) => call.answer(Ok::<_, Failure>(made_answer(
-            &made.account,
-            Some(made.token),
-        ))),
-        Ok(Changed::Replay(kept)) => call.replay(kept),
-        Err(error) => call.refuse(error),
-    }
+    call.changed(made, |made| {
+        made_answer(&made.account, Some(made.token.clone()))
+    })
 }
 
 /// Changes a sub-account.
 pub(crate) async fn change(adding: Adding<SubAccountChangeFields>) -> Response {
     let id = adding.part(0);
     let Adding {
-        call, fields, key, ..
+        call,
+        fields,
+        key,
+        permit: _until_answered,
+        ..
     } = adding;
     let keyed = call.keyed(key, changed_answer);
     let changed = async {
@@ -74,7 +77,11 @@ pub(crate) async fn change(adding: Adding<SubAccountChangeFields>) -> Response {
 pub(crate) async fn transfer(adding: Adding<TransferFields>) -> Response {
     let id = adding.part(1);
     let Adding {
-        call, fields, key, ..
+        call,
+        fields,
+        key,
+        permit: _until_answered,
+        ..
     } = adding;
     let keyed = call.keyed(key, transferred_answer);
     let made = async {

@@ -10,7 +10,7 @@ use axum::response::Response;
 use domain::Environment;
 use domain::token::{Scope, TokenFields};
 use engine::operators::TokenInfo;
-use engine::{Changed, ListPage, tokens};
+use engine::{ListPage, tokens};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -37,13 +37,9 @@ pub(crate) async fn make(adding: Adding<TokenFields>) -> Response {
     // A stored answer does not have the text of the token.
     let keyed = call.keyed(key, |info: &TokenInfo| made_answer(info, None));
     let made = tokens::make_token(&call.admission, &fields, keyed).await;
-    match made {
-        Ok(Changed::First(made)) => {
-            call.answer(Ok::<_, Failure>(made_answer(&made.info, Some(made.text))))
-        }
-        Ok(Changed::Replay(kept)) => call.replay(kept),
-        Err(error) => call.refuse(error),
-    }
+    call.changed(made, |made| {
+        made_answer(&made.info, Some(made.text.clone()))
+    })
 }
 
 /// Revokes a token of the account.

@@ -11,7 +11,7 @@ use axum::response::Response;
 use domain::Environment;
 use domain::callback::request::{ReplayFields, SecretFields};
 use engine::operators::CallbackSecret;
-use engine::{Changed, DeadCallback, ListPage, MadeAttempt, webhooks};
+use engine::{DeadCallback, ListPage, MadeAttempt, webhooks};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -40,11 +40,7 @@ pub(crate) async fn make_secret(adding: Adding<SecretFields>) -> Response {
     // A stored answer does not have the text of the secret.
     let keyed = call.keyed(key, |secret: &CallbackSecret| made_answer(secret, false));
     let made = webhooks::make_secret(&call.admission, &fields, keyed).await;
-    match made {
-        Ok(Changed::First(made)) => call.answer(Ok::<_, Failure>(made_answer(&made, true))),
-        Ok(Changed::Replay(kept)) => call.replay(kept),
-        Err(error) => call.refuse(error),
-    }
+    call.changed(made, |secret| made_answer(secret, true))
 }
 
 /// Revokes a secret of the account.

@@ -1,6 +1,5 @@
-//! The calls that add an object of the account and that remove one: sender IDs, tokens, secrets,
-//! SMPP users,
-//! routes of inbound messages, opt-outs, and top-ups.
+//! The calls that add, change or remove an object of the account: sender IDs, tokens, secrets, SMPP
+//! users, routes and answers of inbound messages, opt-outs, alerts, top-ups and sub-accounts.
 
 use super::{Call, Entry};
 use crate::http::context::Api;
