@@ -156,18 +156,6 @@ pub fn system_id(random: &[u8; RANDOM_BYTES]) -> Option<String> {
     Some(PREFIX.to_owned() + &characters(random, LOWER, ID_CHARACTERS)?)
 }
 
-/// Returns the number of a system id, for cursors.
-pub fn number_of_id(system_id: &str) -> u64 {
-    let id = system_id.strip_prefix(PREFIX).unwrap_or_default();
-    let octets = id.as_bytes().first_chunk::<ID_CHARACTERS>();
-    octets.map_or(0, |octets| u64::from_be_bytes(*octets))
-}
-
-/// Returns the system id of a number.
-pub fn id_of_number(number: u64) -> String {
-    PREFIX.to_owned() + &String::from_utf8_lossy(&number.to_be_bytes())
-}
-
 /// Creates a password from random bytes. Returns `None` in the rare case that too few are usable.
 pub fn password(random: &[u8; RANDOM_BYTES]) -> Option<String> {
     characters(random, BASE62, PASSWORD_CHARACTERS)
@@ -201,8 +189,6 @@ mod tests {
             "{id}"
         );
         assert_eq!(secret.len(), PASSWORD_CHARACTERS);
-        assert_eq!(id_of_number(number_of_id(&id)), id);
-        assert_eq!(number_of_id("og"), 0);
         assert_ne!(password(&[9; RANDOM_BYTES]), Some(secret));
         assert_eq!(system_id(&[255; RANDOM_BYTES]), None);
         assert_eq!((248 % LOWER.len(), 248 % BASE62.len()), (0, 0));

@@ -120,8 +120,7 @@ impl CustomerQueries {
         page: PageFields<'_>,
     ) -> Result<ListPage<InboundRoute>, Error> {
         let scope = self.scope();
-        let cursor_scope = scope.cursor_scope(None);
-        let page = Page::read(page.limit, page.cursor, List::InboundRoutes, &cursor_scope)?;
+        let page = self.key_page(page, List::InboundRoutes)?;
         if self.environment == Environment::Sandbox {
             return Ok(ListPage::empty());
         }
@@ -151,16 +150,14 @@ impl CustomerQueries {
     /// Returns a page of the account's tokens, newest first.
     pub async fn tokens(&self, page: PageFields<'_>) -> Result<ListPage<TokenInfo>, Error> {
         let scope = self.scope();
-        let cursor_scope = scope.cursor_scope(None);
-        let page = Page::read(page.limit, page.cursor, List::OwnTokens, &cursor_scope)?;
+        let page = self.key_page(page, List::OwnTokens)?;
         within(owned::tokens(&scope, self.account, page)).await
     }
 
     /// Returns a page of the account's alerts, newest first. The sandbox has none.
     pub async fn alerts(&self, page: PageFields<'_>) -> Result<ListPage<Alert>, Error> {
         let scope = self.scope();
-        let cursor_scope = scope.cursor_scope(None);
-        let page = Page::read(page.limit, page.cursor, List::Alerts, &cursor_scope)?;
+        let page = self.key_page(page, List::Alerts)?;
         if self.environment == Environment::Sandbox {
             return Ok(ListPage::empty());
         }
@@ -178,8 +175,7 @@ impl CustomerQueries {
     /// Returns a page of the account's SMPP users, newest first.
     pub async fn smpp_users(&self, page: PageFields<'_>) -> Result<ListPage<SmppUser>, Error> {
         let scope = self.scope();
-        let cursor_scope = scope.cursor_scope(None);
-        let page = Page::read(page.limit, page.cursor, List::OwnSmppUsers, &cursor_scope)?;
+        let page = self.key_page(page, List::OwnSmppUsers)?;
         within(owned::smpp_users(&scope, self.account, page)).await
     }
 

@@ -2,29 +2,24 @@
 //!
 //! Both environments share them, as they share the secrets.
 
+use super::owned::{CreationKey, creation_key, of_account};
 use super::scope::{ListPage, Scope};
 use crate::error::Error;
 use domain::search::{KeyPage, List};
 use domain::{AccountId, MessageId};
 use store::{Callback, CallbackAttempt, CallbackSecret, ListRow};
 
-/// The time of creation and the id of a secret.
-pub(crate) type SecretKey = (i64, String);
-
 /// Returns a page of the secrets of an account that sign now, newest first.
 pub(crate) async fn secrets(
     scope: &Scope<'_>,
     account: AccountId,
-    page: KeyPage<SecretKey>,
+    page: KeyPage<CreationKey>,
 ) -> Result<ListPage<CallbackSecret>, Error> {
     let secrets = scope.store.callback_secrets();
-    let behind = page.after.map(|(at_ms, id)| (account.0, at_ms, id));
+    let behind = of_account(account, page.after);
     let listed = secrets.list(scope.now_ms, Some(account), behind, page.limit + 1);
-    let key = |secret: &CallbackSecret| {
-        let (_, at_ms, id) = secret.key();
-        (at_ms, id)
-    };
-    Ok(scope.cut_by_key(List::OwnSecrets, page.limit, listed.await?, key))
+    let list = List::OwnSecrets;
+    Ok(scope.cut_by_key(list, page.limit, listed.await?, creation_key))
 }
 
 /// Returns a page of the dead callbacks of an account, the latest first.

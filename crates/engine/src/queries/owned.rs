@@ -8,29 +8,24 @@ use domain::inbound::InboundRoute;
 use domain::opt_out::OptOut;
 use domain::payment::{TopUp, TopUpId};
 use domain::search::{KeyPage, List, Page, Position};
-use domain::smpp_user::{SmppUser, id_of_number, number_of_id};
+use domain::smpp_user::SmppUser;
 use domain::{AccountId, MessageId};
-use store::{ListRow, SubAccount, TokenInfo};
+use store::{AccountRowKey, ListRow, SubAccount, TokenInfo};
 
-/// The prefixes of ids.
-const ROUTE: &str = "rt_";
-const TOKEN: &str = "tok_";
-const ALERT: &str = "al_";
-
-/// The account, the time of creation and the id of an object, by which a list is ordered.
-type Behind = (i64, i64, String);
+/// The time of creation and the id of an object, by which a list of an account is ordered. A cursor
+/// does not name the account, because a customer may change its text.
+pub(crate) type CreationKey = (i64, String);
 
 /// Returns a page of the routes of an account, newest first.
 pub(crate) async fn routes(
     scope: &Scope<'_>,
     account: AccountId,
-    page: Page,
+    page: KeyPage<CreationKey>,
 ) -> Result<ListPage<InboundRoute>, Error> {
     let routes = scope.store.inbound_routes();
-    let behind = behind(account, &page, ROUTE);
+    let behind = of_account(account, page.after);
     let items = routes.list(Some(account), behind, page.limit + 1).await?;
-    let position = |last: &InboundRoute| position(last.created_at_ms, &last.id, ROUTE);
-    Ok(scope.cut(List::InboundRoutes, page, items, position))
+    Ok(scope.cut_by_key(List::InboundRoutes, page.limit, items, creation_key))
 }
 
 /// Returns a page of the opt-outs of an account, newest first.
@@ -53,13 +48,12 @@ pub(crate) async fn opt_outs(
 pub(crate) async fn tokens(
     scope: &Scope<'_>,
     account: AccountId,
-    page: Page,
+    page: KeyPage<CreationKey>,
 ) -> Result<ListPage<TokenInfo>, Error> {
     let tokens = scope.store.tokens();
-    let behind = behind(account, &page, TOKEN);
+    let behind = of_account(account, page.after);
     let items = tokens.list(Some(account), behind, page.limit + 1).await?;
-    let position = |last: &TokenInfo| position(last.created_at_ms, &last.id, TOKEN);
-    Ok(scope.cut(List::OwnTokens, page, items, position))
+    Ok(scope.cut_by_key(List::OwnTokens, page.limit, items, creation_key))
 }
 
 /// Returns a page of the top-ups of an account, newest first.
@@ -95,67 +89,33 @@ pub(crate) async fn sub_accounts(
 pub(crate) async fn alerts(
     scope: &Scope<'_>,
     account: AccountId,
-    page: Page,
+    page: KeyPage<CreationKey>,
 ) -> Result<ListPage<Alert>, Error> {
-    let behind = behind(account, &page, ALERT).map(|(_, at_ms, id)| (at_ms, id));
     let alerts = scope.store.alerts();
-    let items = alerts.list(account, behind, page.limit + 1).await?;
-    let position = |last: &Alert| position(last.created_at_ms, &last.id, ALERT);
-    Ok(scope.cut(List::Alerts, page, items, position))
+    let items = alerts.list(account, page.after, page.limit + 1).await?;
+    let key = |last: &Alert| (last.created_at_ms, last.id.clone());
+    Ok(scope.cut_by_key(List::Alerts, page.limit, items, key))
 }
 
 /// Returns a page of the SMPP users of an account, newest first.
 pub(crate) async fn smpp_users(
     scope: &Scope<'_>,
     account: AccountId,
-    page: Page,
+    page: KeyPage<CreationKey>,
 ) -> Result<ListPage<SmppUser>, Error> {
-    let behind = page.after.map(|after| {
-        let created_at_ms = i64::try_from(after.id).unwrap_or(i64::MAX);
-        (account.0, created_at_ms, id_of_number(after.place))
-    });
     let users = scope.store.smpp_users();
+    let behind = of_account(account, page.after);
     let items = users.list(Some(account), behind, page.limit + 1).await?;
-    let position = |last: &SmppUser| Position {
-        id: last.created_at_ms.unsigned_abs().into(),
-        place: number_of_id(&last.system_id),
-    };
-    Ok(scope.cut(List::OwnSmppUsers, page, items, position))
+    Ok(scope.cut_by_key(List::OwnSmppUsers, page.limit, items, creation_key))
 }
 
-fn behind(account: AccountId, page: &Page, prefix: &str) -> Option<Behind> {
-    page.after.map(|after| {
-        let created_at_ms = i64::try_from(after.id).unwrap_or(i64::MAX);
-        (account.0, created_at_ms, id_of(prefix, after.place))
-    })
+/// Returns a key of a list of all accounts.
+pub(super) fn of_account(account: AccountId, key: Option<CreationKey>) -> Option<AccountRowKey> {
+    key.map(|(created_at_ms, id)| (account.0, created_at_ms, id))
 }
 
-fn position(created_at_ms: i64, id: &str, prefix: &str) -> Position {
-    Position {
-        id: created_at_ms.unsigned_abs().into(),
-        place: number_of(prefix, id),
-    }
-}
-
-/// Returns the id of an object from its number.
-fn id_of(prefix: &str, number: u64) -> String {
-    format!("{prefix}{number:016x}")
-}
-
-/// Returns the number in an id, by which objects of one moment are ordered.
-fn number_of(prefix: &str, id: &str) -> u64 {
-    let digits = id.strip_prefix(prefix).unwrap_or_default();
-    u64::from_str_radix(digits, 16).unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_number_of_an_object_makes_its_id() {
-        for number in [0, 7, u64::MAX] {
-            assert_eq!(number_of(TOKEN, &id_of(TOKEN, number)), number);
-        }
-    }
+/// Returns the key of a row in the list of its account.
+pub(super) fn creation_key(row: &impl ListRow<Key = AccountRowKey>) -> CreationKey {
+    let (_, created_at_ms, id) = row.key();
+    (created_at_ms, id)
 }
