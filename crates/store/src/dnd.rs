@@ -11,6 +11,9 @@ const ADD: &str = "dnd.add";
 const IMPORT: &str = "dnd.import";
 const REMOVE: &str = "dnd.remove";
 
+/// Blocks that a send reads at a time: one megabyte. A long list of recipients is in many blocks.
+const READ_BATCH_SIZE: usize = 1_000;
+
 /// Returns the blocks with these keys.
 async fn read(tx: &mut Tx, keys: &BTreeSet<i64>) -> Result<BTreeMap<i64, DndBlock>> {
     let find = bulk(
@@ -175,14 +178,23 @@ impl Dnd<'_> {
     }
 
     /// Returns those of some recipients who are on DND.
-    pub async fn of_recipients(self, recipients: Vec<Recipient>) -> Result<HashSet<Recipient>> {
-        let places = recipients.into_iter().map(|one| (one, place(one)));
-        let places: Vec<_> = places.collect();
-        let keys = places.iter().map(|(_, (key, _))| *key).collect();
+    pub async fn of_recipients(self, mut recipients: Vec<Recipient>) -> Result<HashSet<Recipient>> {
+        recipients.sort_unstable();
+        let is_same_block = |one: &Recipient, other: &Recipient| place(*one).0 == place(*other).0;
+        let groups: Vec<&[Recipient]> = recipients.chunk_by(is_same_block).collect();
+        let mut found = HashSet::new();
         let mut tx = self.db.read().await?;
-        let blocks = read(&mut tx, &keys).await?;
-        let is_on = |(key, at): (i64, u16)| blocks.get(&key).is_some_and(|one| one.contains(at));
-        let found = places.into_iter().filter(|(_, place)| is_on(*place));
-        Ok(found.map(|(recipient, _)| recipient).collect())
+        for some in groups.chunks(READ_BATCH_SIZE) {
+            let keys = some.iter().filter_map(|group| group.first());
+            let keys = keys.map(|one| place(*one).0).collect();
+            let blocks = read(&mut tx, &keys).await?;
+            for recipient in some.iter().copied().flatten() {
+                let (key, at) = place(*recipient);
+                if blocks.get(&key).is_some_and(|block| block.contains(at)) {
+                    found.insert(*recipient);
+                }
+            }
+        }
+        Ok(found)
     }
 }

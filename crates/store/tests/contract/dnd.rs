@@ -7,6 +7,7 @@ use storekit::{Kit, NOW, by, number, twins};
 twins!(
     numbers_are_on_dnd_until_they_are_removed,
     many_numbers_of_many_blocks_are_found,
+    blocks_are_read_in_batches,
 );
 
 async fn add(kit: &Kit, numbers: impl Iterator<Item = Recipient>, part: usize) -> u64 {
@@ -53,4 +54,21 @@ async fn many_numbers_of_many_blocks_are_found(kit: &Kit) {
     assert_eq!(found.len(), 1_500);
     let verified = kit.store.upkeep().verify().await.unwrap();
     assert_eq!(verified.violations, [""; 0]);
+}
+
+async fn blocks_are_read_in_batches(kit: &Kit) {
+    // Each number is in a block of its own, and a batch has 1,000 blocks.
+    let at = |index: u64| Recipient::from_digits(2_348_030_000_000 + 8_192 * index);
+    assert_eq!(add(kit, (0..2_001).map(at), 1).await, 2_001);
+    let neighbour = |index: u64| Recipient::from_digits(at(index).digits() + 1);
+    let asked = (0..2_001)
+        .rev()
+        .flat_map(|index| [neighbour(index), at(index)]);
+    let found = kit
+        .store
+        .dnd()
+        .of_recipients(asked.collect())
+        .await
+        .unwrap();
+    assert_eq!(found, (0..2_001).map(at).collect());
 }
