@@ -34,6 +34,17 @@ pub struct FoundInbound {
     pub ends_at: Option<MessageId>,
 }
 
+impl FoundInbound {
+    /// Returns the messages up to the end of the search. Messages that were added between the two
+    /// reads move the end up. The next search finds the messages behind it.
+    fn new(mut messages: Vec<InboundMessage>, ends_at: Option<MessageId>) -> Self {
+        if let Some(ends_at) = ends_at {
+            messages.retain(|message| message.id >= ends_at);
+        }
+        Self { messages, ends_at }
+    }
+}
+
 /// The outcome of keeping a message.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kept {
@@ -203,10 +214,7 @@ impl InboundMessages<'_> {
             None
         };
         let messages: Result<Vec<_>> = rows.into_iter().map(InboundRow::message).collect();
-        Ok(FoundInbound {
-            messages: messages?,
-            ends_at,
-        })
+        Ok(FoundInbound::new(messages?, ends_at))
     }
 
     /// Returns the last of so many messages, or `None` if there are fewer.
@@ -243,5 +251,31 @@ impl InboundMessages<'_> {
             before,
         };
         self.db.change(remove).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_behind_the_end_of_a_search_is_left_out() {
+        let message = |at_ms| InboundMessage {
+            id: MessageId::lowest_at(at_ms),
+            account: None,
+            route: None,
+            carrier: "mtn".to_owned(),
+            number: "32811".to_owned(),
+            sender: "2348031234567".to_owned(),
+            keyword: String::new(),
+            complete: true,
+            in_reply_to: None,
+            received_at_ms: at_ms,
+            body: None,
+        };
+        let all = vec![message(3), message(2), message(1)];
+        let found = FoundInbound::new(all.clone(), Some(all[1].id));
+        assert_eq!(found.messages, all[..2]);
+        assert_eq!(FoundInbound::new(all.clone(), None).messages, all);
     }
 }
