@@ -4,6 +4,7 @@
 //! blocks of 8,192 numbers. A block with few numbers is a list of 16 bit each, and a fuller one is a
 //! map with a bit for each number.
 
+use crate::csv_cells::number_cell;
 use crate::number::parse_national;
 use crate::number::recipient::Recipient;
 use std::collections::BTreeMap;
@@ -185,9 +186,11 @@ impl DndNumbers {
 /// Returns the number of a line: the first cell that is a Nigerian mobile number. Cells stand
 /// between commas, semicolons or tabs, with or without quotes.
 pub fn number_of_line(line: &str) -> Option<Recipient> {
-    let cells = line.split([',', ';', '\t']);
-    let bare = |cell: &str| cell.trim().trim_matches(['"', '\'', '\u{FEFF}']).to_owned();
-    cells.map(bare).find_map(|cell| parse_national(&cell))
+    let mut cells = line.split([',', ';', '\t']);
+    cells.find_map(|cell| {
+        let bare = cell.trim().trim_matches(['"', '\'', '\u{FEFF}']);
+        parse_national(number_cell(bare))
+    })
 }
 
 #[cfg(test)]
@@ -256,6 +259,7 @@ mod tests {
             ("\u{FEFF}+2348031234567\r", Some(2_348_031_234_567)),
             ("1;\"0803 123 4567\";2024-01-01", Some(2_348_031_234_567)),
             ("Ada,'8031234567'", Some(2_348_031_234_567)),
+            ("\"2348031234567.0\",mtn", Some(2_348_031_234_567)),
             ("msisdn", None),
             ("447700900123", None),
             ("", None),

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Lines after which progress is shown.
 const PROGRESS_LINES: u64 = 1_000_000;
-/// Maximum length of a line in octets. The rest of a longer line is a line of its own.
-const MAX_LINE_OCTETS: u64 = 4_096;
+/// Maximum length of a line in octets. A longer one has many numbers, of which one would be read.
+const MAX_LINE_OCTETS: usize = 4_096;
 /// Numbers of lines without a number that the answer names.
 const MAX_NAMED: usize = 5;
 /// The first octets of a gzip file.
@@ -155,9 +155,15 @@ impl Lines {
         let mut octets = Vec::new();
         for number in 1.. {
             octets.clear();
-            let mut line = (&mut *reader).take(MAX_LINE_OCTETS);
+            // One octet more tells a longer line apart.
+            let mut line = (&mut *reader).take(MAX_LINE_OCTETS as u64 + 1);
             if line.read_until(b'\n', &mut octets)? == 0 {
                 break;
+            }
+            if octets.len() > MAX_LINE_OCTETS {
+                return Err(io::Error::other(format!(
+                    "line {number} is longer than {MAX_LINE_OCTETS} octets; give one number in a line"
+                )));
             }
             lines.take(number, &String::from_utf8_lossy(&octets));
             if number % PROGRESS_LINES == 0 {
@@ -210,11 +216,20 @@ mod tests {
 
     #[test]
     fn odd_files_have_no_numbers() {
-        for octets in [&b""[..], b"\n\n", &[0xFF; 9_000], b"\x1F"] {
+        for octets in [&b""[..], b"\n\n", &[0xFF; 4_096], b"\x1F"] {
             assert_eq!(read(octets).found, 0);
         }
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(b"\x1F\x8Bbroken").unwrap();
         assert!(Lines::read(file.path(), &|_| {}).is_err());
+    }
+
+    #[test]
+    fn a_line_of_many_numbers_is_refused() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let line = "08031234567,".repeat(400);
+        write!(file, "msisdn\n{line}").unwrap();
+        let fault = Lines::read(file.path(), &|_| {}).err().unwrap();
+        assert!(fault.to_string().contains("line 2 is longer"), "{fault}");
     }
 }
