@@ -9,6 +9,7 @@ use domain::user::role::Role;
 use domain::{Environment, Money};
 
 mod files;
+mod inbound;
 mod lists;
 mod overview;
 mod traffic;
@@ -51,6 +52,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     ];
     all.extend(traffic::all());
     all.extend(lists::all());
+    all.extend(inbound::all());
     all.extend(users::all());
     all.extend(files::all());
     all
