@@ -40,5 +40,15 @@ async fn a_number_is_added_and_removed_by_those_who_may() {
         "{}",
         inbound.text()
     );
+    for (query, title) in [
+        ("", "No inbound messages"),
+        ("?number=32811", "No message fits"),
+    ] {
+        let inbound = viewer.get(&format!("/console/inbound{query}")).await;
+        assert!(inbound.text().contains(title), "{}", inbound.text());
+    }
+    assert_eq!(viewer.get(NEW).await.status, 403);
+    let refused = viewer.send(PATH, PATH, &[("recipient", GLO)]).await;
+    assert_eq!(refused.status, 403, "a viewer adds nothing");
     ogene.end().await;
 }

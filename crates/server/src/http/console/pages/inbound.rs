@@ -45,11 +45,20 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
         rows: found.items.iter().map(row).collect(),
         now_ms: visitor.now_ms(),
     };
-    let empty = Empty::new(
-        reason.as_deref().unwrap_or("No inbound messages"),
-        "A text that a subscriber sends to a number of yours appears here. Ask the operator for a \
-         number.",
-    );
+    let is_filtered = FILTERS.iter().any(|name| query.find(name).is_some());
+    let (title, text) = if is_filtered {
+        (
+            "No message fits",
+            "Clear a filter, or search older messages.",
+        )
+    } else {
+        (
+            "No inbound messages",
+            "A text that a subscriber sends to a number of yours appears here. Ask the operator \
+             for a number.",
+        )
+    };
+    let empty = Empty::new(reason.as_deref().unwrap_or(title), text);
     let shell = visitor.shell("Inbound messages", Section::Inbound);
     let screen = Listing {
         filters: vec![
