@@ -1,6 +1,5 @@
 //! The answers to the commands of subscribers: their texts, and the answers that wait to be sent.
 
-use crate::accounts::revision::touch;
 use crate::change_once::ChangeOnce;
 use crate::idempotency::{KeyedChange, Outcome};
 use crate::operators::audit::{self, By, Entry};
@@ -84,6 +83,21 @@ pub(super) async fn texts(tx: &mut Tx, account: AccountId) -> Result<AnswerTexts
     Ok(AnswerTexts { stop, start, help })
 }
 
+/// Returns the texts of an account, and locks them against another change at the same time.
+async fn lock_texts(tx: &mut Tx, account: AccountId) -> Result<AnswerTexts> {
+    let first = query(
+        "insert into answer_texts (account_id, stop_text, start_text, help_text)
+         values ($1, '', '', '') on conflict do nothing",
+    );
+    tx.execute(first.bind(account.0)).await?;
+    let lock = query(
+        "update answer_texts set stop_text = stop_text where account_id = $1
+         returning stop_text, start_text, help_text",
+    );
+    let (stop, start, help) = tx.fetch_one(lock.bind(account.0)).await?;
+    Ok(AnswerTexts { stop, start, help })
+}
+
 struct SetTexts {
     account: AccountId,
     change: AnswerChange,
@@ -94,15 +108,11 @@ impl Change for SetTexts {
     type Output = std::result::Result<AnswerTexts, Refusal>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
-        // The revision is the lock of two changes at a time.
-        touch(tx).await?;
-        let before = texts(tx, self.account).await?;
+        let before = lock_texts(tx, self.account).await?;
         let after = before.clone().with(&self.change);
         let update = query(
-            "insert into answer_texts (account_id, stop_text, start_text, help_text)
-             values ($1, $2, $3, $4)
-             on conflict (account_id) do update set stop_text = excluded.stop_text,
-                 start_text = excluded.start_text, help_text = excluded.help_text",
+            "update answer_texts set stop_text = $2, start_text = $3, help_text = $4
+             where account_id = $1",
         );
         let update = update.bind(self.account.0).bind(&after.stop);
         tx.execute(update.bind(&after.start).bind(&after.help))

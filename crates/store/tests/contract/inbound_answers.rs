@@ -145,6 +145,8 @@ async fn a_change_of_answers_keeps_the_other_texts(kit: &Kit) {
         start: None,
         help: help.map(str::to_owned),
     };
+    let revision = "select value from marks where name = 'revision'";
+    let before = kit.numbers(revision).await;
     set(kit, account, change(Some("Out"), Some("Call us"))).await;
     let texts = set(kit, account, change(None, Some(""))).await;
     let expected = AnswerTexts {
@@ -153,6 +155,8 @@ async fn a_change_of_answers_keeps_the_other_texts(kit: &Kit) {
     };
     assert_eq!(texts, expected);
     assert_eq!(answers.texts(account).await.unwrap(), expected);
+    let after = kit.numbers(revision).await;
+    assert_eq!(after, before, "no node reads its accounts again");
     let entries = "select after from audit where verb = 'inbound.answers' order by number";
     let entries = kit.texts(entries).await;
     assert_eq!(entries.len(), 2);
