@@ -58,8 +58,12 @@ impl AddDnd {
         if self.part == 0 { ADD } else { IMPORT }
     }
 
+    /// Returns the object of the audit: the part, or nothing for a single number.
     fn object(&self) -> String {
-        format!("part {}", self.part)
+        match self.part {
+            0 => String::new(),
+            part => format!("part {part}"),
+        }
     }
 }
 

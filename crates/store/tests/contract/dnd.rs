@@ -42,6 +42,10 @@ async fn numbers_are_on_dnd_until_they_are_removed(kit: &Kit) {
     let entries = kit.texts(entries).await;
     assert_eq!(entries.len(), 6);
     assert_eq!(entries[0], "dnd.import");
+    assert_eq!(add(kit, [number(7)].into_iter(), 0).await, 1);
+    let objects =
+        "select object from audit where verb in ('dnd.add', 'dnd.import') order by number";
+    assert_eq!(kit.texts(objects).await, ["part 1", "part 2", ""]);
 }
 
 async fn many_numbers_of_many_blocks_are_found(kit: &Kit) {
