@@ -109,7 +109,7 @@ async fn send(stages: &Arc<Stages>, answer: &WaitingAnswer) -> Tried {
 async fn try_send(stages: &Arc<Stages>, answer: &WaitingAnswer) -> Result<Answered, Error> {
     let found = within(stages.callers.member(answer.account, SERVICE)).await?;
     let caller = Arc::new(found.ok_or(Refusal::AccountDisabled)?);
-    caller.customer.account.check_send(Environment::Live)?;
+    caller.customer.check_send(Environment::Live)?;
     let rate = Rate {
         limit: 0,
         remaining: 0,

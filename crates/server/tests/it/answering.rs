@@ -2,6 +2,8 @@
 
 use crate::kit::http::{Answer, Request};
 use crate::kit::{MTN, Ogene, Setup, operations, to, until};
+use crate::sub_accounts;
+use domain::AccountStatus;
 use engine::operators::RouteFields;
 use serde_json::{Value, json};
 use smpp::{Address, DeliverSm};
@@ -195,6 +197,29 @@ async fn a_refused_answer_is_left_out_and_the_opt_out_stays() {
     opted_out(&ogene, &["STOP"]).await;
     settled(&ogene).await;
     inbound_count(&ogene, 1).await;
+    let messages = ogene.read("/messages").await["data"]["items"].take();
+    assert_eq!(messages, json!([]));
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_parent_that_may_not_send_stops_the_answers_of_its_subs() {
+    let mut ogene = start(None).await;
+    let sub = sub_accounts::sub_account(&ogene).await;
+    sub_accounts::give(&ogene, &sub, "50.00").await;
+    let parent = std::mem::replace(&mut ogene.shop, sub);
+    give(&ogene, "32813", None).await;
+    assert_eq!(set(&ogene, json!({"stop": OUT})).await.status, 200);
+    ogene.set_status(&parent, AccountStatus::Restricted).await;
+    until("the parent stops it", async || {
+        let quote = Request::post("/api/v2/sms/quote").bearer(&ogene.shop.token);
+        let refused = ogene.ask(&quote.json(&to(MTN, "Hello"))).await;
+        (refused.code() == "API-1007").then_some(())
+    })
+    .await;
+    write(&ogene, "32813", "STOP");
+    opted_out(&ogene, &["STOP"]).await;
+    settled(&ogene).await;
     let messages = ogene.read("/messages").await["data"]["items"].take();
     assert_eq!(messages, json!([]));
     ogene.end().await;

@@ -22,7 +22,7 @@ async fn ask(ogene: &Ogene, method: &str, path: &str, fields: Value) -> Answer {
 }
 
 /// Makes a sub-account of the shop, whose sender ID is approved.
-async fn sub_account(ogene: &Ogene) -> Customer {
+pub(crate) async fn sub_account(ogene: &Ogene) -> Customer {
     let fields = json!({"name": "Ada Foods", "email": "ada@example.ng"});
     let made = ask(ogene, "POST", SUB_ACCOUNTS, fields).await;
     assert_eq!(made.status, 200, "{}", made.text());
@@ -48,7 +48,8 @@ async fn transfer(ogene: &Ogene, sub: &Customer, fields: Value) -> Answer {
     ask(ogene, "POST", &format!("{}/transfer", path_of(sub)), fields).await
 }
 
-async fn give(ogene: &Ogene, sub: &Customer, amount: &str) {
+/// Transfers an amount to a sub-account.
+pub(crate) async fn give(ogene: &Ogene, sub: &Customer, amount: &str) {
     let fields = json!({"amount": amount, "direction": "to_sub", "reference": format!("{} {amount}", sub.id)});
     let given = transfer(ogene, sub, fields).await;
     assert_eq!(given.status, 200, "{}", given.text());
