@@ -68,6 +68,12 @@ impl Customer {
         self.resale.as_ref().map(|resale| resale.parent)
     }
 
+    /// Returns the account, and its parent if it is a sub-account. A change of either changes the
+    /// customer.
+    pub fn accounts(&self) -> impl Iterator<Item = AccountId> {
+        [Some(self.account.id), self.parent()].into_iter().flatten()
+    }
+
     /// Checks that the account may send in `environment`: its own status and that of its parent.
     pub fn check_send(&self, environment: Environment) -> Result<(), Refusal> {
         self.account.check_send(environment)?;

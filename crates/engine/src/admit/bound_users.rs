@@ -1,7 +1,7 @@
 //! The SMPP users that are bound to this node.
 //!
 //! All connections of a user share its row, its account and its pace. A task reads them again when
-//! the revision of the database shows a change of the account. So a revoked user is unbound within
+//! the revision of the database shows a change of the account or of its parent. So a revoked user is unbound within
 //! a second on every node.
 
 use super::callers::{Caller, Callers};
@@ -342,7 +342,10 @@ impl BoundUsers {
 
 fn is_concerned(bound: &Bound, changed: Option<&HashSet<AccountId>>) -> bool {
     match (bound.current(), changed) {
-        (Some(current), Some(changed)) => changed.contains(&current.user.account),
+        (Some(current), Some(changed)) => {
+            let mut accounts = current.caller.customer.accounts();
+            accounts.any(|account| changed.contains(&account))
+        }
         (None, _) | (_, None) => true,
     }
 }

@@ -261,15 +261,14 @@ impl Callers {
         Ok(())
     }
 
-    /// Drops the given accounts and their sub-accounts from the cache, or all of them. All unknown tokens are dropped too,
-    /// because one may have been created since.
+    /// Drops the given accounts and their sub-accounts from the cache, or all of them. All unknown
+    /// tokens are dropped too, because one may have been created since.
     fn forget(&self, changed: Option<&HashSet<AccountId>>) {
         let mut known = self.known();
         known.tokens.retain(|_, caller| match (caller, changed) {
             (Some(caller), Some(changed)) => {
-                let parent = caller.customer.resale.as_ref().map(|resale| resale.parent);
-                let mut of_caller = [Some(caller.customer.account.id), parent].into_iter();
-                !of_caller.any(|account| account.is_some_and(|account| changed.contains(&account)))
+                let mut accounts = caller.customer.accounts();
+                !accounts.any(|account| changed.contains(&account))
             }
             _ => false,
         });

@@ -4,7 +4,11 @@ use super::*;
 use crate::context::clock::Clock;
 use crate::operators::{Actor, NewSmppUser, Operations};
 use database::Target;
+use domain::AccountStatus;
+use domain::resale::SubAccountRequest;
+use domain::token::TokenTerms;
 use std::path::Path;
+use store::{By, Outcome, TokenInfo};
 
 const NOW: i64 = 1_795_000_000_000;
 
@@ -56,4 +60,52 @@ async fn a_user_is_read_after_the_reading_before_it() {
     let (read, ()) = tokio::join!(users.refresh(&bound), revoked);
     read.unwrap();
     assert!(bound.current().is_none());
+}
+
+/// Makes a sub-account of an account.
+async fn sub_account(store: &Store, parent: AccountId) -> AccountId {
+    let by = By {
+        actor: "cli:ada".into(),
+        at_ms: NOW,
+    };
+    let token = TokenInfo {
+        id: "tok_sub".to_owned(),
+        account: AccountId::of_sub(parent, NOW, 0),
+        name: "first token".to_owned(),
+        terms: TokenTerms::default(),
+        created_at_ms: NOW,
+        revoked_at_ms: None,
+    };
+    let request = SubAccountRequest {
+        name: "Sub".to_owned(),
+        email: "sub@shop.example".to_owned(),
+    };
+    let accounts = store.sub_accounts();
+    let made = accounts.request((parent, request), (token, [7; 32]), None, by);
+    match made.await.unwrap() {
+        Outcome::Made(made) => made.account.id,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_user_of_a_sub_account_follows_the_status_of_the_parent() {
+    let directory = tempfile::tempdir().unwrap();
+    let (operations, users, of_parent) = installation(directory.path()).await;
+    let parent = of_parent.account;
+    let sub = sub_account(&users.store, parent).await;
+    let created = operations.smpp_users().create(sub, NewSmppUser::default());
+    let (user, _) = created.await.unwrap();
+    let bound = users.enter(&user, 0).unwrap();
+    users.refresh(&bound).await.unwrap();
+    for status in [AccountStatus::Restricted, AccountStatus::Active] {
+        let then = users.store.revisions().current().await.unwrap();
+        let accounts = operations.accounts();
+        accounts.set_status(parent, status, None).await.unwrap();
+        let now = users.store.revisions().current().await.unwrap();
+        users.look(then, now).await.unwrap();
+        let current = bound.current().unwrap();
+        let resale = current.caller.customer.resale.as_ref().unwrap();
+        assert_eq!(resale.parent_status, status);
+    }
 }
