@@ -105,6 +105,18 @@ pub(super) fn query_of(
     .bind(i64::from(limit))
 }
 
+/// Returns `true` if an account is a sub-account of this parent. It stays so for ever.
+pub(super) async fn is_known(tx: &mut Tx, parent: AccountId, account: AccountId) -> Result<bool> {
+    let found: Option<i64> = tx
+        .fetch_optional(
+            query("select account_id from sub_accounts where account_id = $1 and parent_id = $2")
+                .bind(account.0)
+                .bind(parent.0),
+        )
+        .await?;
+    Ok(found.is_some())
+}
+
 type Made<T> = std::result::Result<T, Refusal>;
 
 fn refused<T>(refusal: ObjectRefusal) -> Made<T> {
@@ -123,10 +135,9 @@ impl Change for RequestSubAccount {
 
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
         let owner = (self.create.bucket, self.parent);
-        wallets::lock(tx, &[owner]).await?;
         // Two requests of a parent wait for each other, so that the number of its sub-accounts is
         // exact.
-        touch(tx).await?;
+        wallets::lock(tx, &[owner]).await?;
         let is_sub: Option<i64> = tx
             .fetch_optional(
                 query("select parent_id from sub_accounts where account_id = $1")
@@ -208,24 +219,23 @@ impl Change for ChangeSubAccount {
     type Output = Made<SubAccount>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
+        // A foreign wallet is not locked, and the revision does not rise for nothing.
+        if !is_known(tx, self.parent, self.account).await? {
+            return Ok(refused(ObjectRefusal::UnknownSubAccount));
+        }
         let owner = (self.bucket, self.account);
         // All changes lock wallets before the revision.
         wallets::lock(tx, &[owner]).await?;
         touch(tx).await?;
-        let found: Option<(String, String)> = tx
-            .fetch_optional(
+        let (status, prices): (String, String) = tx
+            .fetch_one(
                 query(
                     "select a.status, s.prices from sub_accounts s
-                     join accounts a on a.account_id = s.account_id
-                     where s.account_id = $1 and s.parent_id = $2",
+                     join accounts a on a.account_id = s.account_id where s.account_id = $1",
                 )
-                .bind(self.account.0)
-                .bind(self.parent.0),
+                .bind(self.account.0),
             )
             .await?;
-        let Some((status, prices)) = found else {
-            return Ok(refused(ObjectRefusal::UnknownSubAccount));
-        };
         let status = named(AccountStatus::from_name, &status)?;
         if let Some(new) = self.change.status {
             let is_ours = matches!(status, AccountStatus::Active | AccountStatus::Disabled);

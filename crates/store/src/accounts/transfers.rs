@@ -1,5 +1,6 @@
 //! Transfers between an account and its sub-accounts.
 
+use super::sub_account_changes::is_known;
 use crate::operators::audit::{self, By, Entry};
 use crate::rows::{id_bytes, message_id, named};
 use crate::wallets::{self, EntryKind, LedgerEntry, Movement, Owner};
@@ -68,19 +69,6 @@ impl MakeTransfer {
             Direction::ToSub => [parent, sub],
             Direction::FromSub => [sub, parent],
         }
-    }
-
-    async fn is_known(&self, tx: &mut Tx) -> Result<bool> {
-        let found: Option<i64> = tx
-            .fetch_optional(
-                query(
-                    "select account_id from sub_accounts where account_id = $1 and parent_id = $2",
-                )
-                .bind(self.transfer.account.0)
-                .bind(self.parent.0),
-            )
-            .await?;
-        Ok(found.is_some())
     }
 
     /// Moves the parts of the amount from one wallet to the other, component by component.
@@ -152,7 +140,7 @@ impl Change for MakeTransfer {
     type Output = std::result::Result<Transfer, Refusal>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
-        if !self.is_known(tx).await? {
+        if !is_known(tx, self.parent, self.transfer.account).await? {
             return Ok(Err(Refusal::Object(ObjectRefusal::UnknownSubAccount)));
         }
         // The lock of the parent's wallet orders all uses of a reference.

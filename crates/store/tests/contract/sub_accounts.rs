@@ -284,9 +284,12 @@ async fn a_parent_changes_its_own_sub_accounts_alone(kit: &Kit) {
         daily_limit: Some(Some(naira(50))),
         prices: Vec::new(),
     };
+    let revision = async || kit.store.revisions().current().await.unwrap();
+    let before = revision().await;
     let foreign = accounts().change((other, sub), change(AccountStatus::Disabled), None, by(NOW));
     let unknown = Outcome::Refused(Refusal::Object(ObjectRefusal::UnknownSubAccount));
     assert_eq!(foreign.await.unwrap(), unknown);
+    assert_eq!(revision().await, before, "no cache is dropped for it");
     let own = accounts().change(
         (parent, sub),
         change(AccountStatus::Disabled),
@@ -342,10 +345,13 @@ async fn a_sub_account_has_none(kit: &Kit) {
         name: "Ben".to_owned(),
         email: "ben@example.ng".to_owned(),
     };
+    let before = kit.store.revisions().current().await.unwrap();
     let accounts = kit.store.sub_accounts();
     let made = accounts.request((sub, request), (token, [9; 32]), None, by(NOW));
     let refusal = Refusal::Object(ObjectRefusal::IsSubAccount);
     assert_eq!(made.await.unwrap(), Outcome::Refused(refusal));
+    let after = kit.store.revisions().current().await.unwrap();
+    assert_eq!(after, before, "no cache is dropped for it");
 }
 
 async fn margins_and_transfers_that_do_not_add_up_are_found(kit: &Kit) {
