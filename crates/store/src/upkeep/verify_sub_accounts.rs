@@ -1,7 +1,7 @@
 //! The invariants of sub-accounts: margins and transfers.
 
 /// The sentence of each violation, and the statement that finds its subjects.
-pub(super) const CHECKS: [(&str, &str); 6] = [
+pub(super) const CHECKS: [(&str, &str); 7] = [
     (
         "the parent of account {} is a sub-account, has another bucket, or is newer",
         "select cast(s.account_id as text) from sub_accounts s
@@ -49,11 +49,19 @@ pub(super) const CHECKS: [(&str, &str); 6] = [
         "the transfer {} changed the sum of both wallets, or is not what was asked for",
         "select t.transfer_id from (
              select t.transfer_id, t.amount, coalesce(sum(l.amount), 0) as total,
-                 coalesce(sum(case when l.amount > 0 then l.amount end), 0) as moved
+                 coalesce(sum(case when l.account_id = case t.direction when 'to_sub'
+                     then t.account_id else t.parent_id end then l.amount end), 0) as moved
              from transfers t
              left join ledger l on l.subject = t.transfer_id and l.kind = 'transfer'
                  and l.account_id in (t.parent_id, t.account_id)
              group by t.transfer_id, t.amount
          ) t where t.total <> 0 or t.moved <> t.amount limit 20",
+    ),
+    (
+        "the ledger has a transfer {} that nobody asked for",
+        "select distinct l.subject from ledger l
+         left join transfers t on t.transfer_id = l.subject
+             and l.account_id in (t.parent_id, t.account_id)
+         where l.kind = 'transfer' and t.transfer_id is null limit 20",
     ),
 ];

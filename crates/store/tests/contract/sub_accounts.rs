@@ -361,19 +361,25 @@ async fn margins_and_transfers_that_do_not_add_up_are_found(kit: &Kit) {
     moved(kit, parent, transfer(sub, 5, Direction::ToSub, "june")).await;
     let sound = kit.store.upkeep().verify().await.unwrap();
     assert_eq!(sound.violations, Vec::<String>::new());
-    for sql in [
-        "update messages set parent_cost = parent_cost - 1",
-        "update transfers set amount = amount + 1",
-        "update sub_accounts set parent_id = account_id",
+    let transfer = "changed the sum of both wallets, or is not what was asked for";
+    for (sql, part) in [
+        (
+            "update messages set parent_cost = parent_cost - 1",
+            "did not get exactly its margin",
+        ),
+        ("update transfers set direction = 'from_sub'", transfer),
+        (
+            "update transfers set direction = 'to_sub', amount = amount + 1",
+            transfer,
+        ),
+        ("delete from transfers", "that nobody asked for"),
+        (
+            "update sub_accounts set parent_id = account_id",
+            "is a sub-account, has another bucket, or is newer",
+        ),
     ] {
         kit.plant(sql).await;
-    }
-    let found = kit.store.upkeep().verify().await.unwrap().violations;
-    for part in [
-        "did not get exactly its margin",
-        "changed the sum of both wallets, or is not what was asked for",
-        "is a sub-account, has another bucket, or is newer",
-    ] {
+        let found = kit.store.upkeep().verify().await.unwrap().violations;
         assert!(
             found.iter().any(|one| one.contains(part)),
             "{part}: {found:?}"
