@@ -37,13 +37,12 @@ pub fn margin_of(mut packed: &[u8], recipient: Recipient) -> Option<Money> {
     if let Ok(one) = packed.try_into() {
         return Some(Money::from_units(i64::from_be_bytes(one)));
     }
-    let wanted = recipient_list::pack(&[recipient]);
     while !packed.is_empty() {
         let (amount, rest) = packed.split_first_chunk::<AMOUNT>()?;
         let (length, rest) = rest.split_first_chunk::<LENGTH>()?;
         let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
         let list = rest.get(..length)?;
-        if list.chunks(wanted.len()).any(|one| one == wanted) {
+        if recipient_list::position(list, recipient).is_some() {
             return Some(Money::from_units(i64::from_be_bytes(*amount)));
         }
         packed = &rest[length..];

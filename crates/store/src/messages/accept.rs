@@ -152,8 +152,11 @@ impl<'a> Decisions<'a> {
         movement.purse.pay(&drawn);
         movement.spending = Some(wallet.spending);
         let balance = wallet.purse.total();
-        if let Some(parent) = parent {
-            let margin = message.draft.margin();
+        let margin = parent.map(|parent| (parent, message.draft.margin()));
+        // Without a margin the parent's wallet stays as it is.
+        if let Some((parent, margin)) = margin
+            && margin.is_positive()
+        {
             self.wallet(parent)?.purse.add(MARGINS, margin);
             let movement = self.movements.entry(parent).or_default();
             movement.purse.add(MARGINS, margin);
