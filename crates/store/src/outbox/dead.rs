@@ -81,7 +81,8 @@ impl Change for Replay {
                      where bucket = $3 and state = $4 and account_id = $5 and sandbox = $10
                          and destination = $6
                          and subject >= $7 and subject <= $8
-                         and (exists (select 1 from messages m
+                         and (kind = 'low_balance'
+                             or exists (select 1 from messages m
                                       where m.bucket = outbox.bucket
                                           and m.message_id = outbox.subject)
                              or exists (select 1 from inbound_messages i
@@ -299,7 +300,8 @@ impl DeadCallbacks<'_> {
         Ok(origins.collect())
     }
 
-    /// Returns `true` if a message or an inbound message of the account has this id.
+    /// Returns `true` if a message, an inbound message or a dead callback of an alert of the account
+    /// has this id.
     pub async fn knows(self, account: AccountId, message: MessageId) -> Result<bool> {
         let found: Option<i64> = self
             .db
@@ -310,6 +312,10 @@ impl DeadCallbacks<'_> {
                      union all
                      select account_id from inbound_messages
                      where inbound_id = $2 and account_id = $3
+                     union all
+                     select account_id from outbox
+                     where bucket = $1 and state = 'dead' and account_id = $3 and subject = $2
+                         and kind = 'low_balance'
                      limit 1",
                 )
                 .bind(Buckets::of(self.db).account(account).0)

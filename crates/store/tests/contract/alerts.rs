@@ -1,12 +1,13 @@
 //! Alerts about low balances.
 
 use domain::alert::{Alert, AlertTarget};
-use domain::{AccountId, Money, ObjectRefusal, Refusal};
-use store::Outcome;
-use storekit::{Kit, NOW, Sending, naira, sending, twins};
+use domain::{AccountId, Environment, Money, ObjectRefusal, Refusal, callback_url};
+use store::{AttemptOutcome, Finished, Outcome};
+use storekit::{Kit, NODE, NOW, Sending, by, naira, sending, twins};
 
 twins!(
     an_alert_is_told_once_when_the_balance_crosses_it,
+    a_dead_callback_of_an_alert_is_replayed,
     a_mail_is_due_until_it_is_finished,
     the_alerts_of_an_account_are_listed_newest_first,
 );
@@ -65,6 +66,38 @@ async fn an_alert_is_told_once_when_the_balance_crosses_it(kit: &Kit) {
     kit.accepted(&one).await;
     assert_eq!(tell(kit, account, NOW).await, [], "it stays below");
     assert_eq!(callbacks(kit).await, 1);
+}
+
+async fn a_dead_callback_of_an_alert_is_replayed(kit: &Kit) {
+    let account = kit.account(100).await;
+    add(kit, alert(account, 0, AlertTarget::Url(URL.to_owned()))).await;
+    kit.accepted(&sending(account)).await;
+    assert_eq!(tell(kit, account, NOW).await.len(), 1);
+    let claim = async || {
+        let bucket = kit.store.bucket_of(account);
+        let origin = (
+            bucket,
+            account,
+            Environment::Live,
+            callback_url::origin(URL),
+        );
+        let outbox = kit.store.outbox();
+        let claimed = outbox.claim(origin, NOW, 10, NODE, NOW + 30_000).await;
+        claimed.unwrap()
+    };
+    let claimed = claim().await;
+    let died = claimed[0].clone();
+    let outcome = AttemptOutcome::new(died.clone(), Finished::Dead);
+    let finished = kit.store.outbox().finish(NODE, vec![outcome]);
+    finished.await.unwrap();
+    let dead = kit.store.dead_callbacks();
+    let message = died.message;
+    assert!(dead.knows(account, message).await.unwrap());
+    let origins = dead.origins_of(account, None, 10).await.unwrap();
+    let replayed = dead.replay(&origins[0], Some(message), by(NOW)).await;
+    assert_eq!(replayed.unwrap(), 1);
+    assert_eq!(claim().await, claimed);
+    assert!(!dead.knows(account, message).await.unwrap());
 }
 
 async fn a_mail_is_due_until_it_is_finished(kit: &Kit) {

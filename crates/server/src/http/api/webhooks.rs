@@ -177,14 +177,14 @@ pub(crate) struct RevokedSecret {
 /// A callback that was given up.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct DeadItem {
-    /// The message, or the `inbound_id` of an inbound message.
+    /// The message, the `inbound_id` of an inbound message, or the id of the callback of an alert.
     message_id: String,
-    /// The recipient, or the number that an inbound message was sent to.
+    /// The recipient, the number that an inbound message was sent to, or 0 for an alert.
     #[schema(example = "2348031234567")]
     recipient: String,
-    /// The kind: `delivery_status`, `inbound`, or `receipt` for an SMPP user.
+    /// The kind: `delivery_status`, `inbound`, `low_balance`, or `receipt` for an SMPP user.
     event: &'static str,
-    /// The status that it reports, or null for an inbound message.
+    /// The status that it reports, or null for an inbound message and an alert.
     #[schema(required = true)]
     delivery_status: Option<&'static str>,
     /// `live` or `sandbox`.

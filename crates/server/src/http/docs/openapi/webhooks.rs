@@ -184,7 +184,7 @@ pub(crate) fn request_schemas(installation: &Installation) -> [(&'static str, Re
         .description(Some("A secret of callbacks."))
         .property("overlap", overlap);
     let message = text(
-        "The message, or the `inbound_id` of an inbound message. Without it, all dead callbacks are replayed.",
+        "The `message_id` of a dead callback in the list. Without it, all dead callbacks are replayed.",
     );
     let replay = ObjectBuilder::new()
         .description(Some("A replay of callbacks."))
