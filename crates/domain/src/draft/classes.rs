@@ -157,21 +157,19 @@ pub(super) fn charge(
     }
 }
 
-/// Returns the charge of one recipient of a text by the current prices.
+/// Returns the charge of one recipient of a text by the current prices, and the terms of the parent
+/// if the account is a sub-account.
 pub fn recipient_charge(
     rules: &Rulebook,
     gateway: crate::gateway::Gateway,
-    account: AccountId,
+    (account, resale): (AccountId, Option<&Resale>),
     recipient: Recipient,
     unicode: bool,
     pages: i64,
 ) -> Option<Money> {
     let network = rules.network_of(recipient);
     let gateway = rules.gateway(gateway)?;
-    let payer = Payer {
-        account,
-        resale: None,
-    };
+    let payer = Payer { account, resale };
     Some(charge(gateway, rules, payer, network, unicode).charge * pages)
 }
 

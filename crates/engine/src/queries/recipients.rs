@@ -4,6 +4,7 @@ use super::events::{self, Event};
 use super::messages::{self, Message};
 use super::scope::{ListPage, Scope};
 use crate::error::Error;
+use domain::resale::Resale;
 use domain::search::{List, Page, StatusFilter};
 use domain::{
     Alphabet, Environment, Money, OTHER_NETWORK, PENDING, Recipient, Refusal, Text,
@@ -71,10 +72,12 @@ struct SharedValues<'a> {
     unicode: bool,
     /// The texts of the recipients of a personalised message.
     texts: HashMap<Recipient, String>,
+    /// The terms of the parent of a sub-account, if an expected charge depends on them.
+    resale: Option<Resale>,
 }
 
 impl<'a> SharedValues<'a> {
-    /// Returns the message with the texts of these recipients.
+    /// Returns the message with the texts and the terms of these recipients.
     async fn with_texts(
         scope: &Scope<'_>,
         message: &'a Message,
@@ -89,8 +92,15 @@ impl<'a> SharedValues<'a> {
         } else {
             HashMap::new()
         };
+        let is_expected = found.iter().any(|one| one.delivery.is_none());
+        let resale = if is_expected && message.recipients > 1 && scope.rules.is_some() {
+            scope.store.sub_accounts().terms(message.account).await?
+        } else {
+            None
+        };
         Ok(Self {
             message,
+            resale,
             unicode: is_unicode(message.body.as_deref().unwrap_or_default()),
             texts,
         })
@@ -278,7 +288,7 @@ fn recipient_state(
             error_code: None,
             body,
             pages,
-            cost: expected_charge(scope, shared.message, recipient, unicode, pages),
+            cost: expected_charge(scope, shared, recipient, unicode, pages),
             refunded,
             submitted_at_ms: None,
             updated_at_ms: accepted_at_ms,
@@ -317,13 +327,15 @@ fn expected_pages(shared: &SharedValues<'_>, body: Option<&str>) -> (i64, bool) 
 /// which is not read.
 fn expected_charge(
     scope: &Scope<'_>,
-    message: &Message,
+    shared: &SharedValues<'_>,
     recipient: Recipient,
     unicode: bool,
     pages: i64,
 ) -> Money {
-    let (gateway, account) = (message.gateway, message.account);
-    let charge_by = |rules| recipient_charge(rules, gateway, account, recipient, unicode, pages);
+    let message = shared.message;
+    let payer = (message.account, shared.resale.as_ref());
+    let charge_by =
+        |rules| recipient_charge(rules, message.gateway, payer, recipient, unicode, pages);
     let count = i64::try_from(message.recipients).unwrap_or(i64::MAX).max(1);
     let average = Money::from_units(message.cost.units() / count);
     match scope.rules.filter(|_| count > 1) {

@@ -2,8 +2,9 @@
 
 use crate::kit::http::{Answer, Request};
 use crate::kit::wire::{receipt, rule};
-use crate::kit::{Customer, MTN, Ogene, SENDER, Setup, to, until};
+use crate::kit::{Customer, GLO, MTN, Ogene, SENDER, Setup, to, until, with};
 use domain::{AccountStatus, SenderStatus};
+use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use smpp::ReceiptState;
 use smpp::simulator::Script;
@@ -128,6 +129,34 @@ async fn a_sub_account_pays_its_price_and_its_parent_the_margin() {
         .map(|entry| &entry["amount"])
         .collect();
     assert_eq!(amounts, [&json!(-1.5), &json!(1.5), &json!(1.5)]);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_recipient_that_waits_costs_the_price_of_the_sub_account() {
+    let ogene = Ogene::start().await;
+    let sub = sub_account(&ogene).await;
+    give(&ogene, &sub, "100.00").await;
+    let prices = json!({"prices": {"direct-refund": "7.50"}});
+    let changed = ask(&ogene, "PATCH", &path_of(&sub), prices).await;
+    assert_eq!(changed.status, 200, "{}", changed.text());
+    until("the price holds", async || {
+        let quote = Request::post("/api/v2/sms/quote").bearer(&sub.token);
+        let quote = ogene.ask(&quote.json(&to(MTN, "Later"))).await.json();
+        (quote["data"]["cost"] == 7.5).then_some(())
+    })
+    .await;
+    let in_an_hour = (Timestamp::now() + 1.hour()).to_string();
+    let later = json!({"to": [MTN, GLO], "send_at": in_an_hour});
+    let later = with(to(MTN, "Later"), later);
+    let sent = ogene.ask(&Request::send(&sub.token, &later)).await.json();
+    let id = sent["data"]["message_id"].as_str().expect("an id");
+    let path = format!("/api/v2/messages/{id}/recipients");
+    let listed = ogene.ask(&Request::get(&path).bearer(&sub.token)).await;
+    let listed = listed.json();
+    for index in 0..2 {
+        assert_eq!(listed["data"]["items"][index]["cost"], 7.5, "{listed}");
+    }
     ogene.end().await;
 }
 
