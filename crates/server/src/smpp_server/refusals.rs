@@ -2,7 +2,7 @@
 //! connection on others.
 
 use crate::http::refusal_kind;
-use domain::{DeliveryStatus, Refusal};
+use domain::{DeliveryStatus, ObjectRefusal, Refusal};
 use engine::{BindRefusal, Error, SubmitRefusal};
 use smpp::{CommandStatus, ReceiptState};
 use std::borrow::Cow;
@@ -98,7 +98,9 @@ const fn vendor_status(refusal: &SubmitRefusal) -> Option<CommandStatus> {
         return None;
     };
     match refusal {
-        Refusal::InsufficientFunds { .. } | Refusal::DailyLimit { .. } => Some(NO_MONEY),
+        Refusal::InsufficientFunds { .. }
+        | Refusal::DailyLimit { .. }
+        | Refusal::Object(ObjectRefusal::SubAccountLimit { .. }) => Some(NO_MONEY),
         Refusal::Prohibited(_) | Refusal::Transactional { .. } => Some(NOT_PERMITTED),
         Refusal::NobodyLeft => Some(LEFT_OUT),
         _ => None,
@@ -188,6 +190,7 @@ fn status_of(refusal: &Refusal) -> CommandStatus {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::Money;
 
     #[test]
     fn each_refusal_has_a_status_of_the_protocol() {
@@ -211,7 +214,14 @@ mod tests {
             assert!(refused.code.starts_with("API-"), "{refused:?}");
         }
         assert_eq!(Refused::of(&SubmitRefusal::TooFast).status.0, 0x58);
+        let [limit, left, needed] = [50, 4, 6].map(Money::from_naira);
+        let beyond = ObjectRefusal::SubAccountLimit {
+            limit,
+            left,
+            needed,
+        };
         for (refusal, status) in [
+            (Refusal::Object(beyond), Some(0x0400)),
             (Refusal::Prohibited("casino".to_owned()), Some(0x0401)),
             (Refusal::NobodyLeft, Some(0x0402)),
             (Refusal::AccountRestricted, None),
