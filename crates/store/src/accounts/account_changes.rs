@@ -119,10 +119,9 @@ pub(super) struct SetAccount {
     pub(super) by: By,
 }
 
-impl Change for SetAccount {
-    type Output = bool;
-
-    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+impl SetAccount {
+    /// Makes the change after [`touch`].
+    pub(super) async fn set(&self, tx: &mut Tx) -> Result<bool> {
         let (read, write, verb, column, word) = match self.change {
             AccountChange::Status(status, _) => (
                 "select status from accounts where account_id = $1",
@@ -139,9 +138,6 @@ impl Change for SetAccount {
                 verification.as_str(),
             ),
         };
-        // The row is locked before anything is read, so a concurrent change of the same account
-        // waits.
-        touch(tx).await?;
         let before: Option<String> = tx.fetch_optional(query(read).bind(self.account.0)).await?;
         let Some(before) = before else {
             return Ok(false);
@@ -167,6 +163,17 @@ impl Change for SetAccount {
         };
         audit::enter(tx, entry).await?;
         Ok(true)
+    }
+}
+
+impl Change for SetAccount {
+    type Output = bool;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        // The row is locked before anything is read, so a concurrent change of the same account
+        // waits.
+        touch(tx).await?;
+        self.set(tx).await
     }
 
     async fn is_committed(&self, tx: &mut Tx, found: &bool) -> Result<bool> {

@@ -247,7 +247,7 @@ impl Change for ChangeSubAccount {
                 change: AccountChange::Status(new, Queued::Hold),
                 by: self.by.clone(),
             };
-            set.apply(tx).await?;
+            set.set(tx).await?;
         }
         if let Some(per_day) = self.change.daily_limit {
             wallets::set_limit(tx, owner, per_day, &self.by).await?;

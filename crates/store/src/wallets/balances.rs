@@ -128,7 +128,8 @@ pub(crate) async fn lock(tx: &mut Tx, owners: &[Owner]) -> Result<BTreeMap<Owner
         .collect()
 }
 
-/// The change of a wallet. Negative amounts reduce it, never below zero.
+/// The change of a wallet. Negative amounts reduce it. Only the component of margins may fall below
+/// zero, see [`let_sell`].
 #[derive(Default)]
 pub(crate) struct Movement {
     pub(crate) purse: Purse,

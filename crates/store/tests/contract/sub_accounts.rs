@@ -277,14 +277,21 @@ async fn sends_and_transfers_at_the_same_moment_lose_nothing(kit: &Kit) {
 
 async fn a_parent_changes_its_own_sub_accounts_alone(kit: &Kit) {
     let (parent, other) = (kit.account(0).await, kit.account(0).await);
+    let revision = async || kit.store.revisions().current().await.unwrap();
+    let changed_since = async |then| {
+        let now = revision().await;
+        let changed = kit.store.revisions().changed_accounts(then, now).await;
+        changed.unwrap()
+    };
+    let before = revision().await;
     let sub = kit.sub_account(parent, 0).await;
+    assert_eq!(changed_since(before).await, Some([sub].into()));
     let accounts = || kit.store.sub_accounts();
     let change = |status| SubAccountChange {
         status: Some(status),
         daily_limit: Some(Some(naira(50))),
         prices: Vec::new(),
     };
-    let revision = async || kit.store.revisions().current().await.unwrap();
     let before = revision().await;
     let foreign = accounts().change((other, sub), change(AccountStatus::Disabled), None, by(NOW));
     let unknown = Outcome::Refused(Refusal::Object(ObjectRefusal::UnknownSubAccount));
@@ -299,6 +306,7 @@ async fn a_parent_changes_its_own_sub_accounts_alone(kit: &Kit) {
     let Outcome::Made(changed) = own.await.unwrap() else {
         panic!("it is refused")
     };
+    assert_eq!(changed_since(before).await, Some([sub].into()));
     assert_eq!(changed.account.status, AccountStatus::Disabled);
     assert_eq!(changed.per_day, Some(naira(50)));
     assert_eq!(accounts().find(parent, sub).await.unwrap(), Some(changed));
