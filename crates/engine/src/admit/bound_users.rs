@@ -1,8 +1,8 @@
 //! The SMPP users that are bound to this node.
 //!
 //! All connections of a user share its row, its account and its pace. A task reads them again when
-//! the revision of the database shows a change of the account or of its parent. So a revoked user is unbound within
-//! a second on every node.
+//! the revision of the database shows a change of the account or of its parent. So a revoked user is
+//! unbound within a second on every node.
 
 use super::callers::{Caller, Callers};
 use crate::error::{Error, within};

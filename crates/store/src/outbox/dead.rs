@@ -300,8 +300,7 @@ impl DeadCallbacks<'_> {
         Ok(origins.collect())
     }
 
-    /// Returns `true` if a message, an inbound message or a dead callback of an alert of the account
-    /// has this id.
+    /// Returns `true` if a message, an inbound message or a dead alert of the account has this id.
     pub async fn knows(self, account: AccountId, message: MessageId) -> Result<bool> {
         let found: Option<i64> = self
             .db
