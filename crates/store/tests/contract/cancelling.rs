@@ -66,7 +66,7 @@ async fn after(kit: &Kit, message: &NewMessage) -> ChangedMessage {
 }
 
 /// Cancels a message of which no node has unsent recipients.
-async fn cancel(kit: &Kit, message: &NewMessage) -> ChangedMessage {
+pub(crate) async fn cancel(kit: &Kit, message: &NewMessage) -> ChangedMessage {
     let stop = stop(kit, message).await;
     while !step(kit, &stop).await.is_done {}
     assert!(finish(kit, &stop).await);

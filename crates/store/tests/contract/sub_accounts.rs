@@ -1,7 +1,9 @@
 //! Sub-accounts: margins, refunds and transfers.
 
+use super::cancelling::cancel;
 use domain::resale::{Direction, SubAccountChange, TransferRequest};
 use domain::{AccountId, AccountStatus, Component, Money, ObjectRefusal, Queued, Refusal};
+use std::sync::Arc;
 use store::{Accepted, EntryKind, Outcome, Transfer};
 use storekit::{
     Kit, NOW, Sending, by, message_id, naira, report, sending, spread, twins, two_legs, undelivered,
@@ -10,6 +12,8 @@ use storekit::{
 twins!(
     a_send_of_a_sub_account_pays_its_parent_the_margin,
     a_refund_takes_the_charge_and_the_margin_back_once,
+    each_recipient_takes_its_own_margin_back,
+    a_cancel_takes_charge_and_margin_back_on_every_gateway,
     an_unused_second_leg_leaves_the_margin,
     a_parent_below_zero_sends_again_when_it_is_not,
     a_stopped_parent_stops_its_sub_accounts,
@@ -96,6 +100,59 @@ async fn a_refund_takes_the_charge_and_the_margin_back_once(kit: &Kit) {
         .unwrap();
     let amounts: Vec<Money> = entries.iter().map(|entry| entry.amount).collect();
     assert_eq!(amounts, [naira(-2), naira(4)]);
+}
+
+async fn each_recipient_takes_its_own_margin_back(kit: &Kit) {
+    let parent = kit.account(0).await;
+    let sub = kit.sub_account(parent, 100).await;
+    let message = Sending {
+        recipients: 3,
+        ..of_sub(sub, parent)
+    };
+    let mut message = message.message(&kit.store);
+    // The last two are of another network, over which the parent pays 1 naira more.
+    let draft = Arc::make_mut(&mut message.draft);
+    let mut dearer = draft.classes[0].clone();
+    dearer.margin = naira(1);
+    dearer.recipients = draft.classes[0].recipients.split_off(1);
+    draft.classes.push(dearer);
+    kit.submit(&message).await;
+    assert_eq!(kit.balance(parent).await, naira(4));
+    for (place, of_parent, of_sub) in [(1, 3, 88), (0, 1, 94), (2, 0, 100)] {
+        let receipts = vec![undelivered(message.draft.recipients[place])];
+        kit.report(report(vec![], receipts)).await;
+        assert_eq!(kit.balance(parent).await, naira(of_parent));
+        assert_eq!(kit.balance(sub).await, naira(of_sub));
+    }
+}
+
+async fn a_cancel_takes_charge_and_margin_back_on_every_gateway(kit: &Kit) {
+    let parent = kit.account(0).await;
+    let sub = kit.sub_account(parent, 100).await;
+    let corporate = domain::Terms {
+        refund_undelivered: false,
+        two_legs: false,
+    };
+    for one in [
+        Sending {
+            terms: corporate,
+            ..sending(sub)
+        },
+        two_legs(sub),
+    ] {
+        let three = Sending {
+            recipients: 3,
+            parent: Some((parent, 2)),
+            ..one
+        };
+        let message = kit.accepted(&three).await;
+        assert_eq!(kit.balance(parent).await, naira(6));
+        cancel(kit, &message).await;
+        assert_eq!(
+            (kit.balance(sub).await, kit.balance(parent).await),
+            (naira(100), naira(0))
+        );
+    }
 }
 
 async fn an_unused_second_leg_leaves_the_margin(kit: &Kit) {
