@@ -56,14 +56,8 @@ fn filter(query: &Form) -> FilterFields {
 
 fn filters(query: &Form) -> Vec<Field> {
     let mut kinds = vec![Choice::new("", "Any")];
-    let known = [
-        EntryKind::Charge,
-        EntryKind::Refund,
-        EntryKind::Credit,
-        EntryKind::Debit,
-    ];
     kinds.extend(
-        known
+        EntryKind::ALL
             .iter()
             .map(|one| Choice::new(one.as_str(), word(*one))),
     );
@@ -105,13 +99,15 @@ const fn word(kind: EntryKind) -> &'static str {
 
 fn row(entry: &WalletEntry) -> WalletRow {
     let recipient = entry.recipient.map(|recipient| recipient.to_string());
+    // The message of a margin belongs to a sub-account, and the console shows those of the account.
+    let own = entry.message.filter(|_| entry.kind != EntryKind::Margin);
     WalletRow {
         at_ms: entry.at_ms,
         kind: word(entry.kind).to_owned(),
         detail: recipient
             .or_else(|| entry.reference.clone())
             .unwrap_or_default(),
-        href: entry.message.map(|id| format!("/console/messages/{id}")),
+        href: own.map(|id| format!("/console/messages/{id}")),
         component: name(entry.component).to_owned(),
         amount: naira(entry.amount),
         is_gain: entry.amount > Money::ZERO,
