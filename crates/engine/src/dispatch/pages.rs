@@ -58,13 +58,17 @@ impl Encoded {
     /// Returns a page that goes out as it came. Its text alone goes to a carrier that cuts texts, and
     /// binary data does not.
     fn raw(page: &RawPage, cut: Cut) -> Option<Self> {
-        let octets = match cut {
-            Cut::Pages => page.octets.clone(),
+        let (data_coding, octets) = match cut {
+            Cut::Pages => (page.data_coding, page.octets.clone()),
             Cut::Whole if is_binary(page.data_coding) => return None,
-            Cut::Whole => Text::of_page(page.clone()).as_str().to_owned().into(),
+            Cut::Whole => {
+                // The readable text decides, since a page in Latin 1 may need UTF-16 there.
+                let text = Text::from_stored(Text::of_page(page.clone()).as_str().to_owned());
+                (data_coding_of(&text), text.as_str().into())
+            }
         };
         Some(Self {
-            data_coding: page.data_coding,
+            data_coding,
             pages: vec![octets.into()],
             total: 1,
         })
@@ -72,10 +76,7 @@ impl Encoded {
 
     /// Encodes the pages of a text. Long ones begin with a header that has this reference.
     fn new(text: &Text, reference: u8, cut: Cut) -> Self {
-        let data_coding = match text.alphabet() {
-            Alphabet::Gsm => 0,
-            Alphabet::Ucs2 => UCS2,
-        };
+        let data_coding = data_coding_of(text);
         let pages = text.pages();
         if cut == Cut::Whole {
             return Self {
@@ -205,6 +206,14 @@ impl Pages {
     }
 }
 
+/// Returns the `data_coding` of a text.
+fn data_coding_of(text: &Text) -> u8 {
+    match text.alphabet() {
+        Alphabet::Gsm => 0,
+        Alphabet::Ucs2 => UCS2,
+    }
+}
+
 /// Returns the source address: digits are a short code or a number, anything else is a name.
 fn source(sender: &str) -> Address {
     const SHORT_CODE_DIGITS: usize = 8;
@@ -235,6 +244,22 @@ fn validity_period(validity_ms: i64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_is_its_readable_text_for_a_carrier_that_cuts() {
+        let raw = |coding, text: &[u8]| {
+            let octets = [&[5, 0, 3, 7, 2, 1][..], text].concat();
+            let page = RawPage::read(coding, true, &octets, None).unwrap();
+            let whole = Encoded::raw(&page, Cut::Whole);
+            whole.map(|whole| (whole.data_coding, whole.pages.concat()))
+        };
+        let sent = |coding: u8, text: &str| Some((coding, text.as_bytes().to_vec()));
+        assert_eq!(raw(0, b"hi"), sent(0, "hi"));
+        assert_eq!(raw(8, b"\x1E\xCD"), sent(UCS2, "\u{1ECD}"));
+        // A page of Latin 1 that has no room for UTF-16 is not in GSM 03.38 either.
+        assert_eq!(raw(3, &[0xE7; 134]), sent(UCS2, &"\u{E7}".repeat(134)));
+        assert_eq!(raw(0xF5, b"\xFF"), None);
+    }
 
     #[test]
     fn the_validity_period_is_relative() {

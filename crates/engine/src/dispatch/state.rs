@@ -10,7 +10,7 @@ use super::transport::{HttpSubmit, Submits};
 use crate::context::Context;
 use crate::context::carrier::Carrier;
 use crate::context::metrics::CarrierMeasures;
-use crate::context::outcome::Outcome;
+use crate::context::outcome::{HttpRejection, Outcome, Rejection};
 use crate::settings::CarrierSettings;
 use domain::carrier_control::CarrierControl;
 use domain::http_carrier::submit_id;
@@ -18,7 +18,7 @@ use domain::{DeliveryStatus, Pace, Priority, SubmitFault};
 use smpp::{ReceiptIds, Submit};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Batch, BatchKind, Claimed, Content};
+use store::{Batch, BatchKind, Body, Claimed, Content};
 
 /// Size of an in-flight window from which one slot is reserved for one-time passwords.
 const MIN_WINDOW_WITH_RESERVE: usize = 10;
@@ -83,15 +83,19 @@ impl State {
             (service_type, validity_ms),
         );
         let is_late = now_ms >= batch.expires_at_ms;
+        // A carrier that cuts texts takes no binary data. Another one may take it.
+        let is_refused = pages.is_none() && matches!(content.body, Body::Page(_));
         let ended = match &pages {
-            None => Some(without_text as fn() -> Decision),
-            Some(_) if is_late => Some(expired as fn() -> Decision),
-            Some(_) => None,
+            None if !is_refused => Some(without_text as fn() -> Decision),
+            None | Some(_) if is_late => Some(expired as fn() -> Decision),
+            None | Some(_) => None,
         };
+        let is_sent = ended.is_none() && !is_refused;
         let pages = pages.unwrap_or_default();
-        for tag in self.in_flight.take(claimed, pages, ended.is_none()) {
-            if let Some(ended) = ended {
-                self.in_flight.decide(tag, ended());
+        for tag in self.in_flight.take(claimed, pages, is_sent) {
+            match ended {
+                Some(ended) => self.in_flight.decide(tag, ended()),
+                None => self.answered(tag, binary_refused()),
             }
         }
     }
@@ -300,6 +304,15 @@ impl State {
 /// Returns the end of recipients whose text was removed from the database by hand.
 fn without_text() -> Decision {
     Decision::Ended(DeliveryStatus::Undelivered, "text is missing".to_owned())
+}
+
+/// Returns the answer to binary data in the place of a carrier that cuts texts.
+fn binary_refused() -> Answer {
+    Answer::Rejected(Rejection::Http(HttpRejection {
+        fault: SubmitFault::SenderRejected,
+        error: "binary data".to_owned(),
+        label: "binary".to_owned(),
+    }))
 }
 
 fn expired() -> Decision {

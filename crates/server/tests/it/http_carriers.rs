@@ -1,5 +1,6 @@
 //! Carriers by HTTP: aggregators, and another Ogene (docs/operating/carriers-http.md).
 
+use crate::kit::esme::{Esme, message, own_address};
 use crate::kit::http::{Request, try_ask};
 use crate::kit::receiver::{Reaction, Receiver};
 use crate::kit::{AIRTEL, MTN, Ogene, SENDER, Setup, numbers, to, until};
@@ -9,8 +10,11 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use engine::operators::NewSmppUser;
 use serde_json::{Value, json};
+use smpp::codec::Sm;
 use smpp::simulator::Script;
+use smpp::{BindKind, esm_class};
 use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -351,6 +355,35 @@ async fn an_unreachable_server_fails_over_to_the_next_carrier() {
     let id = ogene.sent_id(to(MTN, "Hello")).await;
     assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
     assert_eq!(ogene.smsc_of("second").received().len(), 1);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_part_goes_as_text_and_binary_data_to_the_next_carrier() {
+    let address = own_address();
+    let aggregator = Aggregator::start([]).await;
+    let ogene = with(&aggregator)
+        .carrier("second", Script::default())
+        .set("gateways.direct-refund.carriers", r#"["mtn", "second"]"#)
+        .set("smpp_server.listen", &format!("\"{address}\""))
+        .start()
+        .await;
+    let user = ogene.smpp_user(NewSmppUser::default()).await;
+    let mut esme = Esme::bound(address, BindKind::Transceiver, &user).await;
+    let binary = Sm {
+        data_coding: 4,
+        ..message(&[0x00, 0xFF])
+    };
+    let id = esme.submit(binary).await.message_id();
+    assert_eq!(ogene.outcome(&id).await, ["delivrd"]);
+    assert_eq!(ogene.smsc_of("second").received().len(), 1);
+    assert!(aggregator.asked().is_empty());
+    let part = Sm {
+        esm_class: esm_class::UDHI,
+        ..message(b"\x05\x00\x03\x07\x02\x01hi")
+    };
+    esme.submit(part).await.message_id();
+    assert_eq!(aggregator.asked_at_least(1).await[0]["text"], "hi");
     ogene.end().await;
 }
 
