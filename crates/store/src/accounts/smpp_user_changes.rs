@@ -119,10 +119,9 @@ pub(super) struct AddUser {
     pub(super) by: By,
 }
 
-impl Change for AddUser {
-    type Output = ();
-
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+impl AddUser {
+    /// Inserts the user. The revision is raised already.
+    pub(super) async fn insert(&self, tx: &mut Tx) -> Result<()> {
         let (user, limits) = (&self.user, self.user.limits);
         tx.execute(
             query(
@@ -145,7 +144,6 @@ impl Change for AddUser {
             .bind(user.created_at_ms),
         )
         .await?;
-        touch(tx).await?;
         let entry = Entry {
             by: &self.by,
             verb: CREATE,
@@ -155,6 +153,15 @@ impl Change for AddUser {
             after: audited(user),
         };
         audit::enter(tx, entry).await
+    }
+}
+
+impl Change for AddUser {
+    type Output = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        touch(tx).await?;
+        self.insert(tx).await
     }
 
     async fn is_committed(&self, tx: &mut Tx, (): &()) -> Result<bool> {

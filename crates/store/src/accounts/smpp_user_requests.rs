@@ -1,6 +1,7 @@
 //! The changes of SMPP users at the request of their account, with their refusals.
 
 use super::smpp_user_changes::{AddUser, RevokeUser};
+use crate::accounts::revision::touch;
 use crate::operators::audit::By;
 use database::{Change, Result, Tx, query};
 use domain::smpp_user::{MAX_USERS, SmppUser};
@@ -8,20 +9,33 @@ use domain::{AccountId, ObjectRefusal, Refusal};
 
 pub(super) struct RequestUser(pub(super) AddUser);
 
-impl Change for RequestUser {
-    type Output = std::result::Result<SmppUser, Refusal>;
-
-    async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
+impl RequestUser {
+    /// Returns `true` if the account has its maximum of users.
+    async fn is_full(&self, tx: &mut Tx) -> Result<bool> {
         let count = query(
             "select count(*) from smpp_users where account_id = $1 and revoked_at_ms is null",
         );
         let valid: i64 = tx.fetch_one(count.bind(self.0.user.account.0)).await?;
-        if usize::try_from(valid).is_ok_and(|valid| valid >= MAX_USERS) {
+        Ok(usize::try_from(valid).is_ok_and(|valid| valid >= MAX_USERS))
+    }
+}
+
+impl Change for RequestUser {
+    type Output = std::result::Result<SmppUser, Refusal>;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
+        // A refused request does not raise the revision, at which every node reads accounts again. Two
+        // requests that may be granted wait for each other, so that the number of users is exact.
+        let is_full = self.is_full(tx).await? || {
+            touch(tx).await?;
+            self.is_full(tx).await?
+        };
+        if is_full {
             return Ok(Err(Refusal::Object(ObjectRefusal::SmppUsersUsed {
                 limit: MAX_USERS,
             })));
         }
-        self.0.apply(tx).await?;
+        self.0.insert(tx).await?;
         Ok(Ok(self.0.user.clone()))
     }
 
@@ -53,7 +67,9 @@ impl Change for GiveUpUser {
     type Output = std::result::Result<String, Refusal>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
-        let owner = query("select account_id from smpp_users where system_id = $1");
+        let owner = query(
+            "select account_id from smpp_users where system_id = $1 and revoked_at_ms is null",
+        );
         let owner: Option<i64> = tx
             .fetch_optional(owner.bind(&self.revoke.system_id))
             .await?;

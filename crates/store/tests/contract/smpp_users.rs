@@ -1,7 +1,8 @@
 //! SMPP users.
 
-use domain::smpp_user::{Dialect, SmppLimits, SmppUser};
-use domain::{AccountId, Gateway};
+use domain::smpp_user::{Dialect, MAX_USERS, SmppLimits, SmppUser};
+use domain::{AccountId, Gateway, NodeId};
+use store::Outcome;
 use storekit::{Kit, NOW, by, fresh, twins};
 
 twins!(
@@ -9,6 +10,8 @@ twins!(
     limits_are_set_of_a_user_that_is_not_revoked,
     users_are_listed_by_account_newest_first,
     each_change_of_a_user_raises_the_revision_for_its_account,
+    requests_at_the_same_time_keep_to_the_maximum_of_users,
+    the_connections_of_a_node_that_is_gone_do_not_count,
 );
 
 fn user(account: AccountId, system_id: &str, created_at_ms: i64) -> SmppUser {
@@ -129,4 +132,48 @@ async fn each_change_of_a_user_raises_the_revision_for_its_account(kit: &Kit) {
     raised("limit").await;
     assert!(kit.store.smpp_users().revoke("og", by(NOW)).await.unwrap());
     raised("revoke").await;
+}
+
+async fn requests_at_the_same_time_keep_to_the_maximum_of_users(kit: &Kit) {
+    let id = kit.account(0).await;
+    for number in 1..MAX_USERS {
+        add(kit, &user(id, &format!("og{number}"), NOW)).await;
+    }
+    let request = async |system_id: &str| {
+        let users = kit.store.smpp_users();
+        let new = user(id, system_id, NOW);
+        let made = users.request(new, "hash".to_owned(), None, by(NOW)).await;
+        matches!(made.unwrap(), Outcome::Made(_))
+    };
+    let (one, other) = tokio::join!(request("one"), request("other"));
+    assert_ne!(one, other, "there is room for one more");
+    let users = kit.store.smpp_users();
+    assert!(users.revoke("og1", by(NOW)).await.unwrap());
+    let then = kit.store.revisions().current().await.unwrap();
+    assert!(request("third").await, "a revoked one does not count");
+    let now = kit.store.revisions().current().await.unwrap();
+    let changed = kit.store.revisions().changed_accounts(then, now).await;
+    assert_eq!(changed.unwrap(), Some([id].into()));
+    // What is refused changes nothing that is cached.
+    assert!(!request("fourth").await);
+    let given_up = users.give_up(id, "og1", None, by(NOW)).await.unwrap();
+    assert!(matches!(given_up, Outcome::Refused(_)), "{given_up:?}");
+    let after = kit.store.revisions().current().await.unwrap();
+    assert!(!after.is_another_than(now));
+}
+
+async fn the_connections_of_a_node_that_is_gone_do_not_count(kit: &Kit) {
+    let users = kit.store.smpp_users();
+    let (here, gone) = (NodeId(1), NodeId(2));
+    kit.store.nodes().beat(here, "here").await.unwrap();
+    for (node, connections) in [(here, 2), (gone, 3)] {
+        let bound = vec![("og".to_owned(), connections)];
+        users.publish(node, bound).await.unwrap();
+    }
+    assert_eq!(users.bound().await.unwrap(), [("og".to_owned(), 2)].into());
+    let rows = "select count(*) from smpp_binds";
+    assert_eq!(kit.numbers(rows).await, [2]);
+    // The next publication of any node removes them.
+    users.publish(here, Vec::new()).await.unwrap();
+    assert_eq!(kit.numbers(rows).await, [0]);
 }
