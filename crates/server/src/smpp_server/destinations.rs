@@ -34,10 +34,11 @@ impl List {
         numbers.collect::<Vec<_>>().join(",")
     }
 
-    /// Returns the destinations that are not among the recipients of the message.
+    /// Returns the destinations that are not among the recipients of the message. If the recipients
+    /// are unknown, every number counts as one.
     pub(super) fn failed(
         &self,
-        recipients: &[Recipient],
+        recipients: Option<&[Recipient]>,
         takes_vendor_statuses: bool,
     ) -> Vec<FailedDestination<'_>> {
         let left_out = if takes_vendor_statuses {
@@ -80,14 +81,18 @@ impl One {
     }
 
     /// Returns the reason why the destination is no recipient, or `None` if it is one.
-    fn fault(&self, recipients: &[Recipient], left_out: CommandStatus) -> Option<CommandStatus> {
+    fn fault(
+        &self,
+        recipients: Option<&[Recipient]>,
+        left_out: CommandStatus,
+    ) -> Option<CommandStatus> {
         let number = match &self.number {
             Ok(number) => number,
             Err(status) => return Some(*status),
         };
         let readings =
             [parse_national, parse_international, parse_sandbox].map(|read| read(number));
-        let is_recipient = |one: &Recipient| recipients.contains(one);
+        let is_recipient = |one: &Recipient| recipients.is_none_or(|all| all.contains(one));
         if readings.iter().flatten().any(is_recipient) {
             return None;
         }
@@ -123,12 +128,19 @@ mod tests {
         assert_eq!(list.numbers(), "2348031234567,08051234567,12");
         let recipients = [parse_national("08031234567").unwrap()];
         for (takes_vendor_statuses, left_out) in [(false, 0x45), (true, 0x402)] {
-            let failed = list.failed(&recipients, takes_vendor_statuses);
+            let failed = list.failed(Some(&recipients), takes_vendor_statuses);
             let failed = failed.iter();
             let failed = failed.map(|one| (one.address.digits.len(), one.status.0));
             let failed: Vec<(usize, u32)> = failed.collect();
             let expected = [(11, left_out), (2, 0x0B), (12, 0x0B), (20, 0x0B), (7, 0x34)];
             assert_eq!(failed, expected);
         }
+        let failed = list.failed(None, false);
+        let failed: Vec<u32> = failed.iter().map(|one| one.status.0).collect();
+        assert_eq!(
+            failed,
+            [0x0B, 0x0B, 0x0B, 0x34],
+            "those that are no numbers"
+        );
     }
 }

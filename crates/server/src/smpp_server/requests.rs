@@ -97,12 +97,10 @@ impl Requests {
 
     /// Answers an accepted `submit_multi`.
     pub(super) fn accept_list(&mut self, request: Request, accepted: &AcceptedList) {
-        let failed = match &accepted.recipients {
-            Some(recipients) => accepted
-                .list
-                .failed(recipients, accepted.takes_vendor_statuses),
-            None => Vec::new(),
-        };
+        let recipients = accepted.recipients.as_deref();
+        let failed = accepted
+            .list
+            .failed(recipients, accepted.takes_vendor_statuses);
         let fields = SubmitMultiRespFields {
             message_id: accepted.id.as_bytes(),
             failed: &failed,

@@ -1,7 +1,7 @@
 //! Customers who bind by SMPP (docs/operating/smpp-server.md).
 
 use crate::kit::esme::{Esme, User, is, message, own_address};
-use crate::kit::{MTN, Ogene, SENDER, Setup, to, until};
+use crate::kit::{MTN, Ogene, SENDER, Setup, numbers, to, until};
 use domain::smpp_user::{Dialect, SmppLimits};
 use domain::{AccountStatus, Component, Gateway};
 use engine::operators::NewSmppUser;
@@ -481,6 +481,41 @@ async fn a_submit_multi_is_one_message_and_names_rejected_numbers() {
     let to_nobody = Pdu::Other(Command::SUBMIT_MULTI, to_nobody);
     let refused = esme.ask(&to_nobody).await;
     assert_eq!(refused.status, CommandStatus::RINVNUMDESTS);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_submit_multi_charges_each_number_once_and_has_at_most_254() {
+    let (ogene, address, user) = start(Setup::new(), NewSmppUser::default()).await;
+    let before = ogene.total().await;
+    let mut esme = Esme::bound(address, BindKind::Transceiver, &user).await;
+    // The same number three times, without the list that `to_many` adds.
+    let (count, octets) = to_many(&[MTN.as_bytes(), b"08031234567", MTN.as_bytes()]);
+    let numbers_alone = octets.len() - b"\x02friends\0".len();
+    let to = Destinations::of(count - 1, &octets[..numbers_alone]);
+    let answer = esme.ask(&Pdu::SubmitMulti(message(b"hi"), to)).await;
+    assert_eq!(answer.status, CommandStatus::ROK);
+    assert_eq!(answer.body.last(), Some(&0), "none is rejected");
+    ogene.received(1).await;
+    assert!((before - ogene.total().await - 6.0).abs() < 0.001);
+
+    let wallet = Component::SmsWallet;
+    ogene.credit(&ogene.shop, "1000.00", wallet).await;
+    let before = ogene.total().await;
+    let numbers = numbers(254);
+    let numbers: Vec<&[u8]> = numbers.iter().map(String::as_bytes).collect();
+    // With the list there are 255 and 254 destinations.
+    for (many, status) in [
+        (254, CommandStatus::RINVNUMDESTS),
+        (253, CommandStatus::ROK),
+    ] {
+        let (count, octets) = to_many(&numbers[..many]);
+        let to = Destinations::of(count, &octets);
+        let answer = esme.ask(&Pdu::SubmitMulti(message(b"hi"), to)).await;
+        assert_eq!(answer.status, status, "{many} numbers");
+    }
+    ogene.received(254).await;
+    assert!((before - ogene.total().await - 6.0 * 253.0).abs() < 0.001);
     ogene.end().await;
 }
 
