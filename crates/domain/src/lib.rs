@@ -88,8 +88,8 @@ pub use leg::Leg;
 pub use money::{Money, NotMoney};
 pub use network::NumberPlan;
 pub use number::{
-    MAX_NAMED_INVALID, Recipient, RecipientList, SandboxOutcome, TooMany, parse_international,
-    parse_national, parse_sandbox, read_recipients,
+    LIST_SEPARATORS, MAX_NAMED_INVALID, Recipient, RecipientList, SandboxOutcome, TooMany,
+    parse_international, parse_national, parse_sandbox, read_recipients,
 };
 pub use pace::Pace;
 pub use page_set::PageSet;

@@ -4,7 +4,7 @@ mod list;
 pub(crate) mod recipient;
 mod separators;
 
-pub use list::{MAX_NAMED_INVALID, RecipientList, TooMany, read_recipients};
+pub use list::{LIST_SEPARATORS, MAX_NAMED_INVALID, RecipientList, TooMany, read_recipients};
 pub use recipient::{Recipient, SandboxOutcome};
 
 use crate::account::Environment;

@@ -4,6 +4,8 @@ use super::recipient::Recipient;
 use super::separators::is_invisible;
 use std::collections::HashSet;
 
+/// The characters that separate numbers in a list.
+pub const LIST_SEPARATORS: [char; 6] = [',', ';', '\n', '\r', '\u{2028}', '\u{2029}'];
 /// Maximum number of invalid numbers that an answer names.
 pub const MAX_NAMED_INVALID: usize = 100;
 /// Maximum number of empty items beyond the limit of recipients, since skipping them takes time.
@@ -41,7 +43,7 @@ pub fn read_recipients(
     max: usize,
 ) -> Result<RecipientList, TooMany> {
     let blank = |character: char| character.is_whitespace() || is_invisible(character);
-    let items = to.split([',', ';', '\n', '\r', '\u{2028}', '\u{2029}']);
+    let items = to.split(LIST_SEPARATORS);
     let mut list = RecipientList::default();
     let (mut given, mut empty) = (0, 0);
     for item in items.map(|item| item.trim_matches(blank)) {

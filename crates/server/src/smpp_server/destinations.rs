@@ -2,12 +2,10 @@
 
 use super::refusals::LEFT_OUT;
 use super::submit::address;
-use domain::{Recipient, parse_international, parse_national, parse_sandbox};
+use domain::{LIST_SEPARATORS, Recipient, parse_international, parse_national, parse_sandbox};
 use smpp::CommandStatus;
 use smpp::codec::{AddressFields, Destination, Destinations, FailedDestination};
 
-/// The characters that separate numbers in a list.
-const SEPARATORS: [char; 6] = [',', ';', '\n', '\r', '\u{2028}', '\u{2029}'];
 /// Maximum number of octets of an address in an answer.
 const MAX_ADDRESS_OCTETS: usize = 20;
 
@@ -65,7 +63,7 @@ impl One {
     fn read(destination: Destination<'_>) -> Self {
         let (ton, npi, digits, number) = match destination {
             Destination::Address(fields) => {
-                let number = address(fields.digits).filter(|text| !text.contains(SEPARATORS));
+                let number = address(fields.digits).filter(|text| !text.contains(LIST_SEPARATORS));
                 let number = number.ok_or(CommandStatus::RINVDSTADR);
                 (fields.ton, fields.npi, fields.digits, number)
             }
