@@ -29,7 +29,7 @@ const SUSPECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A user with its account, as last read.
 pub(crate) struct Current {
-    pub(crate) user: SmppUser,
+    pub(crate) user: Arc<SmppUser>,
     pub(crate) caller: Arc<Caller>,
 }
 
@@ -275,6 +275,7 @@ impl BoundUsers {
                 let may_read =
                     |caller: &Caller| caller.customer.account.check_read(environment).is_ok();
                 let caller = caller.filter(may_read).map(Arc::new);
+                let user = Arc::new(user);
                 caller.map(|caller| Current { user, caller })
             }
         };

@@ -190,8 +190,9 @@ impl SmppBind {
     }
 
     /// Returns the user, or `None` if it may not be bound any more.
-    pub fn user(&self) -> Option<SmppUser> {
-        self.bound.current().map(|current| current.user.clone())
+    pub fn user(&self) -> Option<Arc<SmppUser>> {
+        let current = self.bound.current()?;
+        Some(Arc::clone(&current.user))
     }
 
     /// Waits until the user may not be bound any more.

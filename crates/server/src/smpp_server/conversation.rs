@@ -240,7 +240,7 @@ impl Conversation {
         let window = self.requests.session.options.max_pending;
         let receiver = bind.receiver().filter(|_| kind.receives());
         self.receiving = receiver.map(|receiver| Receiving::new(receiver, window, now));
-        self.requests.measures = Some(Measures::new(user.system_id));
+        self.requests.measures = Some(Measures::new(user.system_id.clone()));
         self.requests.bind = Some(Arc::new(bind));
     }
 }

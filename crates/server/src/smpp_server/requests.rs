@@ -7,6 +7,7 @@ use super::refusals::{self, Refused};
 use super::submit;
 use crate::format::smpp_time;
 use domain::DeliveryStatus;
+use domain::smpp_user::SmppUser;
 use engine::{RecipientState, SmppBind, SubmitRefusal};
 use smpp::CommandStatus;
 use smpp::codec::{
@@ -177,7 +178,7 @@ impl Requests {
     }
 
     /// Returns the bound user. One that may not be bound any more is being unbound.
-    fn user(&self) -> Option<(Arc<SmppBind>, domain::smpp_user::SmppUser)> {
+    fn user(&self) -> Option<(Arc<SmppBind>, Arc<SmppUser>)> {
         let bind = self.bind.as_ref()?;
         Some((Arc::clone(bind), bind.user()?))
     }
