@@ -14,6 +14,7 @@ use smpp::{CommandStatus, esm_class, tag};
 const MAX_ADDRESS_CHARACTERS: usize = 20;
 /// The `data_coding` of Latin 1.
 const LATIN_1: u8 = 3;
+
 /// Reads the fields of a message, or returns the first refusal. A field that would change what is
 /// sent, and that is not supported, is refused.
 pub(super) fn read(

@@ -130,7 +130,10 @@ async fn a_trusted_proxy_names_the_address_of_its_client() {
     let version_1 = b"PROXY TCP4 203.0.113.9 10.0.0.1 4660 2776\r\n".to_vec();
     for header in [version_1, version_2(7)] {
         let mut esme = Esme::connect(address).await;
-        esme.write_octets(&header).await;
+        // The header may come in pieces.
+        for octet in &header {
+            esme.write_octets(&[*octet]).await;
+        }
         let answer = esme.bind(BindKind::Transmitter, &user, 0x34).await;
         assert_eq!(answer.status, CommandStatus::ROK, "{header:?}");
         esme.submit(message(b"hi")).await.message_id();
@@ -142,9 +145,13 @@ async fn a_trusted_proxy_names_the_address_of_its_client() {
         let answer = esme.bind(BindKind::Transmitter, &user, 0x34).await;
         assert_eq!(answer.status, CommandStatus::RINVPASWD, "{header:?}");
     }
-    let mut broken = Esme::connect(address).await;
-    broken.write_octets(b"PROXY TCP4 nowhere\r\n").await;
-    assert!(broken.read().await.is_none(), "the server closes");
+    let endless = [&b"PROXY UNKNOWN "[..], &[b'x'; 200]].concat();
+    let too_long = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\xFF\xFF";
+    for header in [&b"PROXY TCP4 nowhere\r\n"[..], &endless, too_long] {
+        let mut broken = Esme::connect(address).await;
+        broken.write_octets(header).await;
+        assert!(broken.read().await.is_none(), "the server closes");
+    }
     ogene.end().await;
 }
 
