@@ -8,7 +8,7 @@ use crate::gateway::Gateway;
 use crate::refusal::Refusal;
 use crate::token::MAX_RANGES;
 
-/// Maximum number of SMPP users of an account that are not revoked and that the account has made.
+/// Maximum number of SMPP users of an account that are not revoked. Only the operator makes more.
 pub const MAX_USERS: usize = 100;
 
 /// The raw fields of a request for an SMPP user.

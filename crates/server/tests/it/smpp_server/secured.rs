@@ -109,6 +109,8 @@ async fn a_client_binds_and_submits_over_tls() {
     let mut esme = Esme::connect(address).await;
     esme.write(&bind(&user)).await;
     esme.ended().await;
+    // A client that never ends its handshake is disconnected.
+    Esme::connect(address).await.ended().await;
     let mut esme = Esme::bound(plain, BindKind::Transmitter, &user).await;
     esme.submit(message(b"without TLS")).await.message_id();
     ogene.end().await;
