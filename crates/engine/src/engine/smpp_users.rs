@@ -232,6 +232,12 @@ impl SmppBind {
         }
     }
 
+    /// Counts a submit that cannot be read.
+    pub fn count_submit(&self) -> Result<(), SubmitRefusal> {
+        let count = |bound: &Bound, limit, now_ms| bound.admit_submit(1, limit, now_ms);
+        self.admitted(count).map(|_| ())
+    }
+
     /// Returns the recipient of a message of the account with one recipient.
     pub async fn query(&self, message_id: &str) -> Result<RecipientState, SubmitRefusal> {
         let current = self.admitted(Bound::admit_other)?;

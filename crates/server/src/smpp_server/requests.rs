@@ -52,7 +52,7 @@ impl Requests {
         };
         let submit = match submit::read(message, &user, bind.now_ms()) {
             Ok(submit) => submit,
-            Err(refused) => return self.refuse(request, &refused),
+            Err(refused) => return self.refuse_submit(request, bind, refused),
         };
         let open = bind.open_submit();
         self.begin(request, Refused::of, async move {
@@ -74,12 +74,12 @@ impl Requests {
         if !(1..=MAX_DESTINATIONS).contains(&to.count()) {
             let status = CommandStatus::RINVNUMDESTS;
             let refused = submit::refused(status, "a submit_multi has 1 to 254 destinations");
-            return self.refuse(request, &refused);
+            return self.refuse_submit(request, bind, refused);
         }
         let list = List::read(to);
         let submit = match submit::read_list(message, list.numbers(), &user, bind.now_ms()) {
             Ok(submit) => submit,
-            Err(refused) => return self.refuse(request, &refused),
+            Err(refused) => return self.refuse_submit(request, bind, refused),
         };
         let open = bind.open_submit();
         self.begin(request, Refused::of, async move {
@@ -181,6 +181,15 @@ impl Requests {
     fn user(&self) -> Option<(Arc<SmppBind>, Arc<SmppUser>)> {
         let bind = self.bind.as_ref()?;
         Some((Arc::clone(bind), bind.user()?))
+    }
+
+    /// Answers a submit that cannot be read. It counts for the pace of the user, which bounds the
+    /// lines in the log.
+    fn refuse_submit(&mut self, request: Request, bind: Arc<SmppBind>, refused: Refused) {
+        self.begin(request, Refused::of, async move {
+            bind.count_submit()?;
+            Ok(Done::Refused(request, refused))
+        });
     }
 
     /// Answers a request with its refusal.

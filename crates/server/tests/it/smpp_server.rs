@@ -762,6 +762,29 @@ async fn a_submit_that_is_too_fast_is_throttled_and_costs_nothing() {
 }
 
 #[tokio::test]
+async fn submits_that_cannot_be_read_are_throttled_too() {
+    let (ogene, address, user) = start(Setup::new(), limits(1, 1, 100)).await;
+    let mut esme = Esme::bound(address, BindKind::Transceiver, &user).await;
+    let unread = Sm {
+        data_coding: 2,
+        ..message(b"hi")
+    };
+    for _ in 0..10 {
+        esme.write(&Pdu::Submit(unread)).await;
+    }
+    let (mut refused, mut throttled) = (0, 0);
+    for _ in 0..10 {
+        match esme.read().await.expect("an answer").status {
+            CommandStatus::RSUBMITFAIL => refused += 1,
+            CommandStatus::RTHROTTLED => throttled += 1,
+            other => panic!("{other}"),
+        }
+    }
+    assert!(refused >= 1 && throttled >= 1, "{refused} {throttled}");
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn queries_that_are_too_fast_are_throttled_beside_submits() {
     let (ogene, address, user) = start(Setup::new(), limits(1, 1, 100)).await;
     let mut esme = Esme::bound(address, BindKind::Transceiver, &user).await;
