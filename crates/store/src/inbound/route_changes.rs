@@ -170,6 +170,11 @@ impl Change for AddRoute {
             return Ok(AddedRoute::Added(self.route.clone()));
         };
         let InboundRoute { url, smpp_user, .. } = self.route.clone();
+        // An account names no SMPP user. It replaces that of the operator by a URL alone.
+        let smpp_user = match self.owner {
+            RouteOwner::Account(_) if url.is_none() => known.smpp_user.clone(),
+            RouteOwner::Account(_) | RouteOwner::Operator => smpp_user,
+        };
         let update =
             query("update inbound_routes set url = $2, smpp_user = $3 where route_id = $1");
         let update = update.bind(&known.id).bind(&url).bind(&smpp_user);

@@ -21,6 +21,7 @@ twins!(
     a_number_belongs_to_one_account_for_each_keyword,
     an_account_changes_only_routes_of_its_own_numbers,
     the_own_routes_of_an_account_end_with_its_number,
+    an_account_replaces_the_smpp_user_of_a_route_by_a_url_alone,
 );
 
 const NODE: NodeId = NodeId(1);
@@ -526,4 +527,30 @@ async fn the_own_routes_of_an_account_end_with_its_number(kit: &Kit) {
     expected.sort();
     assert_eq!(ids(one).await, expected);
     assert_eq!(ids(two).await.len(), 1);
+}
+
+async fn an_account_replaces_the_smpp_user_of_a_route_by_a_url_alone(kit: &Kit) {
+    let account = kit.account(0).await;
+    let given = InboundRoute {
+        smpp_user: Some("og".to_owned()),
+        ..route(account, "40009", "")
+    };
+    let added = add_route(kit, &given, RouteOwner::Operator).await;
+    assert_eq!(added, AddedRoute::Added(given.clone()));
+    let owner = RouteOwner::Account(account);
+    let asked = route(account, "40009", "");
+    let same = add_route(kit, &asked, owner).await;
+    assert_eq!(same, AddedRoute::Added(given.clone()));
+    let url = Some("https://shop.example.ng/in".to_owned());
+    let asked = InboundRoute {
+        url: url.clone(),
+        ..asked
+    };
+    let changed = InboundRoute {
+        url,
+        smpp_user: None,
+        ..given
+    };
+    let added = add_route(kit, &asked, owner).await;
+    assert_eq!(added, AddedRoute::Added(changed));
 }
