@@ -343,10 +343,7 @@ impl BoundUsers {
 
 fn is_concerned(bound: &Bound, changed: Option<&HashSet<AccountId>>) -> bool {
     match (bound.current(), changed) {
-        (Some(current), Some(changed)) => {
-            let mut accounts = current.caller.customer.accounts();
-            accounts.any(|account| changed.contains(&account))
-        }
+        (Some(current), Some(changed)) => current.caller.is_concerned(changed),
         (None, _) | (_, None) => true,
     }
 }

@@ -45,6 +45,12 @@ impl Caller {
         &self.terms
     }
 
+    /// Returns `true` if the account or its parent is one of these.
+    pub(crate) fn is_concerned(&self, changed: &HashSet<AccountId>) -> bool {
+        let mut accounts = self.customer.accounts();
+        accounts.any(|account| changed.contains(&account))
+    }
+
     /// Returns the number and the limit of a token that has a rate limit of its own.
     pub(crate) fn rate(&self) -> Option<(u64, u32)> {
         self.counted.zip(self.terms.per_minute)
@@ -266,10 +272,7 @@ impl Callers {
     fn forget(&self, changed: Option<&HashSet<AccountId>>) {
         let mut known = self.known();
         known.tokens.retain(|_, caller| match (caller, changed) {
-            (Some(caller), Some(changed)) => {
-                let mut accounts = caller.customer.accounts();
-                !accounts.any(|account| changed.contains(&account))
-            }
+            (Some(caller), Some(changed)) => !caller.is_concerned(changed),
             _ => false,
         });
         known.forgotten += 1;

@@ -1,13 +1,16 @@
 //! Sub-accounts by the interface (docs/spec/sub-accounts.md).
 
+use crate::kit::esme::{Esme, User, message, own_address};
 use crate::kit::http::{Answer, Request};
 use crate::kit::wire::{receipt, rule};
 use crate::kit::{Customer, GLO, MTN, Ogene, SENDER, Setup, to, until, with};
+use domain::smpp_user::Dialect;
 use domain::{AccountStatus, SenderStatus};
+use engine::operators::NewSmppUser;
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
-use smpp::ReceiptState;
 use smpp::simulator::Script;
+use smpp::{BindKind, CommandStatus, ReceiptState};
 
 const SUB_ACCOUNTS: &str = "/api/v2/sub-accounts";
 /// A number whose messages are not delivered.
@@ -255,6 +258,41 @@ async fn a_parent_limits_and_stops_its_sub_accounts() {
     ogene.set_status(&sub, AccountStatus::Restricted).await;
     until("the operator's status stays", async || {
         (change(json!({"status": "active"})).await.code() == "API-2019").then_some(())
+    })
+    .await;
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_parent_that_may_not_send_stops_the_smpp_users_of_its_sub_accounts() {
+    let address = own_address();
+    let listen = format!("\"{address}\"");
+    let ogene = Setup::new()
+        .set("smpp_server.listen", &listen)
+        .start()
+        .await;
+    let sub = sub_account(&ogene).await;
+    give(&ogene, &sub, "900.00").await;
+    let store = ogene.store().await;
+    // No money has another status than an account that may not send.
+    let new = NewSmppUser {
+        dialect: Dialect {
+            vendor_statuses: true,
+            latin_1: false,
+        },
+        ..NewSmppUser::default()
+    };
+    let users = crate::kit::operations(&store).smpp_users();
+    let (user, password) = users.create(sub.id, new).await.expect("a user");
+    store.close().await;
+    let user = User { user, password };
+    let mut esme = Esme::bound(address, BindKind::Transmitter, &user).await;
+    esme.submit(message(b"hi")).await.message_id();
+    let restricted = AccountStatus::Restricted;
+    ogene.set_status(&ogene.shop, restricted).await;
+    until("the parent stops it", async || {
+        let answer = esme.submit(message(b"hi")).await;
+        (answer.status == CommandStatus::RSUBMITFAIL).then_some(())
     })
     .await;
     ogene.end().await;
