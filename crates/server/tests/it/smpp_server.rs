@@ -489,7 +489,7 @@ async fn a_submit_multi_charges_each_number_once_and_has_at_most_254() {
     let (ogene, address, user) = start(Setup::new(), NewSmppUser::default()).await;
     let before = ogene.total().await;
     let mut esme = Esme::bound(address, BindKind::Transceiver, &user).await;
-    // The same number three times, without the list that `to_many` adds.
+    // One number stands there three times, and the list that `to_many` adds is cut off.
     let (count, octets) = to_many(&[MTN.as_bytes(), b"08031234567", MTN.as_bytes()]);
     let numbers_alone = octets.len() - b"\x02friends\0".len();
     let to = Destinations::of(count - 1, &octets[..numbers_alone]);
