@@ -69,7 +69,9 @@ impl Alerts<'_> {
         Ok(rows.into_iter().map(Alert::from).collect())
     }
 
-    /// Returns some alerts of a bucket whose balance has crossed the threshold.
+    /// Returns some alerts of a bucket whose balance has crossed the threshold. The remainder is that
+    /// of [`Buckets::account`], so the alerts of other buckets look up no wallet. The `+` keeps SQLite
+    /// from beginning with the wallets, of which there are more.
     pub async fn crossed(self, bucket: Bucket, limit: u32) -> Result<Vec<Crossed>> {
         let list = query(
             "select a.alert_id, a.account_id, a.threshold, a.url, a.email, a.below,
@@ -77,11 +79,13 @@ impl Alerts<'_> {
                      + w.sms_wallet + w.main_balance + w.universal_wallet as told_balance
              from alerts a
              join wallets w on w.bucket = $1 and w.account_id = +a.account_id
-             where a.below <> (w.promo_bonus + w.volume_bonus + w.sms_bonus + w.sms_wallet
-                 + w.main_balance + w.universal_wallet < a.threshold)
+             where a.account_id % $3 = $1
+                 and a.below <> (w.promo_bonus + w.volume_bonus + w.sms_bonus + w.sms_wallet
+                     + w.main_balance + w.universal_wallet < a.threshold)
              limit $2",
         );
         let list = list.bind(bucket.0).bind(i64::from(limit));
+        let list = list.bind(Buckets::of(self.db).count());
         let rows: Vec<AlertRow> = self.db.fetch_all(list).await?;
         let crossed = rows.into_iter().map(|row| Crossed {
             balance: row.balance(),

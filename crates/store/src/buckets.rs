@@ -35,18 +35,19 @@ impl Buckets {
         self.is_embedded
     }
 
+    /// Returns the number of buckets.
+    pub(crate) fn count(self) -> i64 {
+        if self.is_embedded { 1 } else { BUCKETS }
+    }
+
     /// Returns all buckets.
     pub(crate) fn all(self) -> impl Iterator<Item = Bucket> + use<> {
-        (0..if self.is_embedded { 1 } else { BUCKETS }).map(Bucket)
+        (0..self.count()).map(Bucket)
     }
 
     /// Returns the bucket of an account.
     pub(crate) fn account(self, account: AccountId) -> Bucket {
-        if self.is_embedded {
-            Bucket(0)
-        } else {
-            Bucket(account.0.rem_euclid(BUCKETS))
-        }
+        Bucket(account.0.rem_euclid(self.count()))
     }
 
     /// Returns the bucket of rows that are keyed by a carrier's id alone: pages, by the prefix of
