@@ -1,7 +1,7 @@
 //! The top-ups whose provider the sweep asks, and the end of their time.
 
 use super::row::{TopUpRow, lock, write};
-use database::{Change, Result, Tx, query};
+use database::{Change, Result, Tx, locking, query};
 use domain::payment::{TopUp, TopUpId};
 
 pub(super) struct TakeWatched {
@@ -13,13 +13,14 @@ pub(super) struct TakeWatched {
 impl Change for TakeWatched {
     type Output = Vec<TopUp>;
 
-    /// Two nodes may take the same top-ups, which only costs a second question to the provider.
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<TopUp>> {
-        let list = query(
+        // What another node takes at this moment is left to it.
+        let list = locking!(
             "select * from top_ups where watched and checked_at_ms <= $1
-             order by checked_at_ms, top_up_id limit $2",
+             order by checked_at_ms, top_up_id limit $2";
+            "for update skip locked"
         );
-        let list = list.bind(self.before_ms).bind(i64::from(self.limit));
+        let list = query(list).bind(self.before_ms).bind(i64::from(self.limit));
         let rows: Vec<TopUpRow> = tx.fetch_all(list).await?;
         let top_ups: Result<Vec<TopUp>> = rows.into_iter().map(TopUpRow::read).collect();
         let top_ups = top_ups?;

@@ -320,6 +320,11 @@ async fn watched_top_ups_are_taken_by_their_last_check(kit: &Kit) {
     assert_eq!(taken(NOW, NOW + 5, 1).await, [one.id]);
     assert_eq!(taken(NOW, NOW + 6, 9).await, [other.id]);
     assert_eq!(taken(NOW + 9, NOW + 9, 9).await, [one.id, other.id]);
+    let (here, there) = tokio::join!(taken(NOW + 9, NOW + 19, 9), taken(NOW + 9, NOW + 19, 9));
+    assert!(
+        here.iter().all(|id| !there.contains(id)),
+        "{here:?} {there:?}"
+    );
     settle(kit, &one, paid(&one)).await;
     top_ups.expire(other.id).await.unwrap();
     assert_eq!(taken(NOW + 99, NOW + 99, 9).await, []);
