@@ -16,17 +16,10 @@ pub enum Verdict {
     Mismatch(Mismatch),
 }
 
-/// Returns the effect of a payment on its top-up. A paid top-up, a mismatch and the decision of an
-/// operator stay, so that nothing is credited twice.
+/// Returns the effect of a payment on its top-up.
 pub fn judge(top_up: &TopUp, payment: &Payment) -> Verdict {
-    let is_open = match top_up.state {
-        TopUpState::Paid | TopUpState::Mismatch => false,
-        TopUpState::Pending | TopUpState::Expired | TopUpState::Failed => {
-            top_up.decided_at_ms.is_none()
-        }
-    };
     match payment.status {
-        _ if !is_open => Verdict::Nothing,
+        _ if !top_up.is_open() => Verdict::Nothing,
         PaymentStatus::Failed if top_up.state == TopUpState::Pending => Verdict::Fail,
         PaymentStatus::Pending | PaymentStatus::Failed => Verdict::Nothing,
         PaymentStatus::Paid if payment.reference != top_up.reference => {

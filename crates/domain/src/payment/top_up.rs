@@ -147,6 +147,17 @@ impl TopUp {
         self.price.amount + self.price.vat
     }
 
+    /// Returns `true` if a payment can still change the top-up. A paid top-up, a mismatch and the
+    /// decision of an operator stay, so that nothing is credited twice.
+    pub fn is_open(&self) -> bool {
+        match self.state {
+            TopUpState::Paid | TopUpState::Mismatch => false,
+            TopUpState::Pending | TopUpState::Expired | TopUpState::Failed => {
+                self.decided_at_ms.is_none()
+            }
+        }
+    }
+
     /// Makes the top-up a paid one. The receipt number is added where it is counted.
     pub fn pay(&mut self, now_ms: i64) {
         self.state = TopUpState::Paid;

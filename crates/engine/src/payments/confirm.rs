@@ -4,8 +4,8 @@ use crate::context::Context;
 use crate::context::payments::{PaymentProvider, Payments};
 use crate::error::Error;
 use domain::Environment;
+use domain::payment::provider::Headers;
 use domain::payment::{CURRENCY, Payment, PaymentStatus, Received, TopUp, TopUpId, Verdict};
-use domain::payment::{TopUpState, provider::Headers};
 use std::sync::Arc;
 use std::time::Duration;
 use store::SettledTopUp;
@@ -64,22 +64,13 @@ pub(crate) async fn take_webhook(
     let top_ups = context.store.top_ups();
     let found = top_ups.of_reference(provider.name(), &reference);
     match stored(found).await? {
-        Some(top_up) if !is_open(&top_up) => Ok(()),
+        Some(top_up) if !top_up.is_open() => Ok(()),
         Some(top_up) => match confirm(context, provider, &top_up).await? {
             Some(_) => Ok(()),
             // The webhook is signed, so the provider will know the payment in a moment.
             None => Err(WebhookRefusal::NotConfirmed),
         },
         None => take_unknown(context, provider, reference).await,
-    }
-}
-
-/// Returns `true` if a payment can still change a top-up.
-fn is_open(top_up: &TopUp) -> bool {
-    let is_undecided = top_up.decided_at_ms.is_none();
-    match top_up.state {
-        TopUpState::Pending | TopUpState::Expired | TopUpState::Failed => is_undecided,
-        TopUpState::Paid | TopUpState::Mismatch => false,
     }
 }
 
@@ -185,7 +176,7 @@ pub(crate) async fn look_up(context: &Arc<Context>, id: TopUpId) -> Result<Optio
     let Some(top_up) = context.store.top_ups().find(id).await? else {
         return Ok(None);
     };
-    if !is_open(&top_up) || top_up.environment == Environment::Sandbox {
+    if !top_up.is_open() || top_up.environment == Environment::Sandbox {
         return Ok(Some(top_up));
     }
     let payments = Arc::clone(&context.live().payments);
