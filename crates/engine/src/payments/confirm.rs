@@ -24,7 +24,7 @@ pub enum WebhookRefusal {
     #[error("the signature is missing or wrong")]
     Unsigned,
     /// The provider does not confirm the payment now.
-    #[error("the provider does not answer about this payment; send the webhook again")]
+    #[error("the provider does not confirm the payment now; send the webhook again")]
     NotConfirmed,
     /// The database did not commit it in time.
     #[error("the payment is not stored; send the webhook again")]
@@ -65,13 +65,27 @@ pub(crate) async fn take_webhook(
     let found = top_ups.of_reference(provider.name(), &reference);
     match stored(found).await? {
         Some(top_up) if !top_up.is_open() => Ok(()),
-        Some(top_up) => match confirm(context, provider, &top_up).await? {
-            Some(_) => Ok(()),
-            // The webhook is signed, so the provider will know the payment in a moment.
-            None => Err(WebhookRefusal::NotConfirmed),
-        },
+        Some(top_up) => take_known(context, provider, &top_up).await,
         None => take_unknown(context, provider, reference).await,
     }
+}
+
+/// Applies the payment of a top-up. The webhook is signed, so a provider that does not know the
+/// payment yet will know it in a moment. The sweep does not ask for an expired top-up again, so the
+/// webhook of a payment that is still on its way must be repeated.
+async fn take_known(
+    context: &Arc<Context>,
+    provider: &PaymentProvider,
+    top_up: &TopUp,
+) -> Result<(), WebhookRefusal> {
+    let found = ask(provider, &top_up.reference).await?;
+    let payment = found.ok_or(WebhookRefusal::NotConfirmed)?;
+    let is_pending = payment.status == PaymentStatus::Pending;
+    let top_up = settle(context, top_up, payment).await?;
+    if is_pending && top_up.is_open() && !top_up.is_watched {
+        return Err(WebhookRefusal::NotConfirmed);
+    }
+    Ok(())
 }
 
 /// Keeps a payment whose reference is not ours as a mismatch, if its provider confirms it.

@@ -209,6 +209,11 @@ async fn the_search_finds_payments_and_ends_the_time_to_pay() {
         })
         .await;
     }
+    // Nobody asks for it again, so a webhook that comes before its payment must be repeated.
+    assert_eq!(
+        status(&ogene, &provider.hook(text(&late, "reference"))).await,
+        503
+    );
     // Money that arrives after that is credited all the same.
     provider.pay(text(&late, "reference"), TOTAL);
     assert_eq!(
