@@ -1,6 +1,6 @@
 //! Alerts: an account is told once when its balance falls below a threshold.
 
-use crate::callback_url;
+use crate::callback_url::{self, UrlFault};
 use crate::ids::AccountId;
 use crate::money::Money;
 use crate::refusal::Refusal;
@@ -60,6 +60,10 @@ impl AlertRequest {
             return Err(malformed("threshold", &fault));
         };
         let target = match (given(&fields.url), given(&fields.email)) {
+            // The parser of URLs takes U+0000, which PostgreSQL cannot store.
+            (Some(url), None) if url.contains('\0') => {
+                return Err(malformed("url", &UrlFault::NotHttp));
+            }
             (Some(url), None) => {
                 let checked = callback_url::check(&url, private_callbacks);
                 checked.map_err(|fault| malformed("url", &fault))?;
@@ -166,6 +170,7 @@ mod tests {
                 "`url`",
             ),
             ("5", "http://127.0.0.1/", "", "`url`"),
+            ("5", "https://shop.example.ng/\0", "", "`url`"),
             ("5", "", "ada", "`email`"),
         ] {
             let refusal = read(threshold, url, email).unwrap_err();

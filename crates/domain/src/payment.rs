@@ -15,6 +15,6 @@ pub use id::TopUpId;
 pub use judgement::{Verdict, judge};
 pub use percent::{NotPercent, Percent};
 pub use provided::{CURRENCY, Mismatch, Payment, PaymentStatus, Received};
-pub use request::{MAX_RETURN_URL_CHARACTERS, TopUpFields, TopUpRequest};
+pub use request::{MAX_RETURN_URL_CHARACTERS, TopUpFields, TopUpRequest, is_page};
 pub use terms::{AmountFault, Bonus, MAX_OPEN_TOP_UPS, MAX_TOP_UP, Priced, Terms, is_in_kobo};
 pub use top_up::{NewTopUp, TopUp, TopUpState};

@@ -60,10 +60,13 @@ impl TopUpRequest {
     }
 }
 
-/// Returns `true` for the URL of a page.
-fn is_page(url: &str) -> bool {
+/// Returns `true` for the URL of a page to which a customer can be sent. A control character, which
+/// parsers of URLs drop, fits neither into a header nor into PostgreSQL.
+pub fn is_page(url: &str) -> bool {
     let is_web = |url: Url| matches!(url.scheme(), "http" | "https");
-    url.len() <= MAX_RETURN_URL_CHARACTERS && Url::parse(url).is_ok_and(is_web)
+    url.len() <= MAX_RETURN_URL_CHARACTERS
+        && !url.contains(char::is_control)
+        && Url::parse(url).is_ok_and(is_web)
 }
 
 #[cfg(test)]
@@ -107,6 +110,8 @@ mod tests {
             ("1000.001", "", "amount"),
             ("1000", "ftp://a.example", "return_url"),
             ("1000", "javascript:alert(1)", "return_url"),
+            ("1000", "https://a.example/\nb", "return_url"),
+            ("1000", "https://a.example/\0b", "return_url"),
             ("1000", &long, "return_url"),
         ] {
             let refusal = read(amount, url).unwrap_err().to_string();

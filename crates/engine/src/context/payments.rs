@@ -10,8 +10,8 @@ use crate::context::network::Network;
 use crate::error::StartError;
 use crate::settings::{PaymentSettings, ProviderSettings};
 use bytes::Bytes;
-use domain::payment::Payment;
 use domain::payment::provider::{ApiAnswer, ApiCall, Checkout, Headers};
+use domain::payment::{Payment, is_page};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT};
 use http::{HeaderValue, Method, Request};
 use http_body_util::Full;
@@ -30,8 +30,6 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(12);
 const MAX_CALLS: usize = 64;
 /// Maximum number of idle connections to a provider.
 const MAX_KEPT: usize = 8;
-/// Maximum length of the address of a page, in characters.
-const MAX_PAGE_CHARACTERS: usize = 2_000;
 
 /// The reason why a call of a provider has no usable answer. It shows no key.
 #[derive(Debug, thiserror::Error)]
@@ -183,12 +181,6 @@ fn answer(answered: &Answered) -> ApiAnswer<'_> {
         status: answered.status,
         body: &answered.body,
     }
-}
-
-/// Returns `true` for the address of a page to which a customer can be sent.
-fn is_page(url: &str) -> bool {
-    let is_web = |url: Url| matches!(url.scheme(), "http" | "https");
-    url.len() <= MAX_PAGE_CHARACTERS && Url::parse(url).is_ok_and(is_web)
 }
 
 /// Returns the request of a call below the base URL, or `None` if a value does not fit into it.

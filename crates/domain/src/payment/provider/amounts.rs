@@ -1,9 +1,8 @@
 //! Amounts as providers write them: numbers or texts, in naira or kobo. No amount is ever a float.
 
 use crate::money::Money;
+use crate::payment::percent::UNITS_PER_KOBO;
 use serde_json::value::RawValue;
-
-const UNITS_PER_KOBO: i64 = 100;
 
 /// Reads naira, such as `1075`, `1075.5` or `"1075.00"`.
 pub(super) fn naira(raw: &RawValue) -> Option<Money> {
