@@ -17,6 +17,26 @@ pub struct Received {
     pub payment_id: String,
 }
 
+/// Maximum length of what a provider says about a payment, in characters.
+const MAX_CHARACTERS: usize = 200;
+
+impl Received {
+    /// Returns the money as a provider describes it. What could not be stored or shown is replaced,
+    /// so that a payment with a strange currency or id is a mismatch that an operator can see.
+    pub fn new(amount: Money, currency: &str, payment_id: &str) -> Self {
+        let storable = |text: &str| -> String {
+            let shown = text.chars().take(MAX_CHARACTERS);
+            let shown = shown.map(|sign| if sign.is_control() { '?' } else { sign });
+            shown.collect()
+        };
+        Self {
+            amount,
+            currency: storable(currency),
+            payment_id: storable(payment_id),
+        }
+    }
+}
+
 named_enum! {
     /// The reason why a payment does not fit its top-up.
     pub enum Mismatch {
@@ -53,4 +73,18 @@ pub struct Payment {
     pub status: PaymentStatus,
     /// The money.
     pub received: Received,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_provider_says_can_be_stored_and_no_other_currency_becomes_ours() {
+        let long = "9".repeat(MAX_CHARACTERS + 1);
+        let received = Received::new(Money::ZERO, "NGN\0", &long);
+        assert_eq!(received.currency, "NGN?");
+        assert_eq!(received.payment_id, "9".repeat(MAX_CHARACTERS));
+        assert_eq!(Received::new(Money::ZERO, CURRENCY, "1").currency, CURRENCY);
+    }
 }

@@ -16,8 +16,8 @@ pub(super) fn kobo(raw: &RawValue) -> Option<Money> {
 }
 
 /// Reads an id, which may be a number or a text.
-pub(super) fn id(raw: &RawValue) -> String {
-    raw.get().trim_matches('"').to_owned()
+pub(super) fn id(raw: &RawValue) -> &str {
+    raw.get().trim_matches('"')
 }
 
 /// Returns an amount in kobo.

@@ -125,11 +125,11 @@ impl Provider for Flutterwave {
                 "failed" | "cancelled" => PaymentStatus::Failed,
                 _ => PaymentStatus::Pending,
             },
-            received: Received {
-                amount: naira(&transaction.amount).ok_or(Unread)?,
-                currency: transaction.currency,
-                payment_id: id(&transaction.id),
-            },
+            received: Received::new(
+                naira(&transaction.amount).ok_or(Unread)?,
+                &transaction.currency,
+                id(&transaction.id),
+            ),
         }))
     }
 

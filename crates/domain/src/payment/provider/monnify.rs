@@ -139,11 +139,11 @@ impl Provider for Monnify {
                 "FAILED" | "CANCELLED" | "REVERSED" | "EXPIRED" => PaymentStatus::Failed,
                 _ => PaymentStatus::Pending,
             },
-            received: Received {
+            received: Received::new(
                 amount,
-                currency: transaction.currency.unwrap_or_default(),
-                payment_id: transaction.id,
-            },
+                &transaction.currency.unwrap_or_default(),
+                &transaction.id,
+            ),
         }))
     }
 

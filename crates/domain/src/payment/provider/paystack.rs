@@ -109,11 +109,11 @@ impl Provider for Paystack {
                 "failed" | "reversed" => PaymentStatus::Failed,
                 _ => PaymentStatus::Pending,
             },
-            received: Received {
-                amount: kobo(&transaction.amount).ok_or(Unread)?,
-                currency: transaction.currency,
-                payment_id: id(&transaction.id),
-            },
+            received: Received::new(
+                kobo(&transaction.amount).ok_or(Unread)?,
+                &transaction.currency,
+                id(&transaction.id),
+            ),
         }))
     }
 
