@@ -60,8 +60,9 @@ impl AlertRequest {
             return Err(malformed("threshold", &fault));
         };
         let target = match (given(&fields.url), given(&fields.email)) {
-            // The parser of URLs takes U+0000, which PostgreSQL cannot store.
-            (Some(url), None) if url.contains('\0') => {
+            // Parsers of URLs drop control characters. A line break ends the URL in the outbox, and
+            // PostgreSQL cannot store U+0000.
+            (Some(url), None) if url.contains(char::is_control) => {
                 return Err(malformed("url", &UrlFault::NotHttp));
             }
             (Some(url), None) => {
@@ -171,6 +172,7 @@ mod tests {
             ),
             ("5", "http://127.0.0.1/", "", "`url`"),
             ("5", "https://shop.example.ng/\0", "", "`url`"),
+            ("5", "https://shop.example.ng/\nlow", "", "`url`"),
             ("5", "", "ada", "`email`"),
         ] {
             let refusal = read(threshold, url, email).unwrap_err();
