@@ -21,20 +21,22 @@ const MAX_PAUSE: Duration = Duration::from_secs(30);
 pub(crate) async fn run(context: Arc<Context>) {
     let outage = Outage::of("unpaid top-ups cannot be checked");
     loop {
-        let payments = Arc::clone(&context.live().payments);
-        if outage.note(look(&context, &payments).await).is_none() {
+        if outage.note(look(&context).await).is_none() {
             sleep(FAILURE_PAUSE).await;
         }
+        let payments = Arc::clone(&context.live().payments);
         payments.providers.iter().for_each(|one| one.sweep());
         let pause = payments.settings.sweep / LOOKS;
         sleep(pause.clamp(MIN_PAUSE, MAX_PAUSE)).await;
     }
 }
 
-/// Checks each watched top-up that was not checked in this period.
-async fn look(context: &Arc<Context>, payments: &Arc<Payments>) -> database::Result<()> {
-    let period_ms = i64::try_from(payments.settings.sweep.as_millis()).unwrap_or(i64::MAX);
+/// Checks each watched top-up that was not checked in this period. Each step takes the settings of
+/// the moment, since a slow provider can make this last as long as there are top-ups.
+async fn look(context: &Arc<Context>) -> database::Result<()> {
     loop {
+        let payments = Arc::clone(&context.live().payments);
+        let period_ms = i64::try_from(payments.settings.sweep.as_millis()).unwrap_or(i64::MAX);
         let now_ms = context.clock.now_ms();
         let top_ups = context.store.top_ups();
         let taken = top_ups.take_watched(now_ms - period_ms, now_ms, STEP);
@@ -42,7 +44,7 @@ async fn look(context: &Arc<Context>, payments: &Arc<Payments>) -> database::Res
         let is_last = taken.len() < STEP as usize;
         let mut checks = JoinSet::new();
         for top_up in taken {
-            let (context, payments) = (Arc::clone(context), Arc::clone(payments));
+            let (context, payments) = (Arc::clone(context), Arc::clone(&payments));
             checks.spawn(async move { check(&context, &payments, top_up).await });
         }
         while let Some(checked) = checks.join_next().await {
