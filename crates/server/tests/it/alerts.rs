@@ -5,6 +5,7 @@ use crate::kit::receiver::Receiver;
 use crate::kit::{MTN, Ogene, Setup, to, until};
 use domain::Component;
 use serde_json::{Value, json};
+use testkit::SmtpServer;
 
 const ALERTS: &str = "/api/v2/alerts";
 
@@ -57,6 +58,37 @@ async fn a_low_balance_is_told_once_and_again_after_it_was_above() {
     assert_eq!(ogene.ask(&remove).await.status, 200);
     assert_eq!(ogene.ask(&remove).await.code(), "API-2007");
     assert_eq!(ogene.read("/alerts").await["data"]["items"], json!([]));
+    ogene.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_alert_is_mailed_once() {
+    // More than the mails of one step.
+    const COUNT: usize = 12;
+    let smtp = SmtpServer::start();
+    let setup = Setup::new()
+        .set("http.public_url", r#""http://localhost""#)
+        .set("mail.server", &format!("{:?}", smtp.address().to_string()))
+        .set("mail.tls", r#""off""#)
+        .set("mail.from", r#""Ogene <sms@example.ng>""#);
+    let ogene = setup.start().await;
+    for index in 0..COUNT {
+        let email = format!("ada{index}@example.ng");
+        let added = add(&ogene, json!({"threshold": "995.00", "email": email})).await;
+        assert_eq!(added.status, 200, "{}", added.text());
+    }
+    ogene.sent_id(to(MTN, "Falls")).await;
+    ogene.sent_id(to(MTN, "Stays")).await;
+    until("each alert is mailed", async || {
+        (smtp.mails().len() >= COUNT).then_some(())
+    })
+    .await;
+    let mails = smtp.mails();
+    assert!(mails[0].text.contains("below 995.00 NGN"), "{:?}", mails[0]);
+    let mut receivers: Vec<String> = mails.into_iter().flat_map(|mail| mail.to).collect();
+    receivers.sort_unstable();
+    receivers.dedup();
+    assert_eq!((smtp.mails().len(), receivers.len()), (COUNT, COUNT));
     ogene.end().await;
 }
 
