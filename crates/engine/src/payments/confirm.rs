@@ -88,20 +88,22 @@ async fn take_known(
     Ok(())
 }
 
-/// Keeps a payment whose reference is not ours as a mismatch, if its provider confirms it.
+/// Keeps a payment whose reference is not ours as a mismatch, if its provider confirms it. The sweep
+/// does not know it, so the webhook of one that is still on its way must be repeated.
 async fn take_unknown(
     context: &Arc<Context>,
     provider: &PaymentProvider,
     reference: String,
 ) -> Result<(), WebhookRefusal> {
-    let found = ask(provider, &reference).await?;
-    let Some(payment) = found.filter(|payment| payment.status == PaymentStatus::Paid) else {
+    let Some(found) = ask(provider, &reference).await? else {
         return Ok(());
     };
-    let payment = Payment {
-        reference,
-        ..payment
-    };
+    match found.status {
+        PaymentStatus::Paid => {}
+        PaymentStatus::Pending => return Err(WebhookRefusal::NotConfirmed),
+        PaymentStatus::Failed => return Ok(()),
+    }
+    let payment = Payment { reference, ..found };
     let now_ms = context.clock.now_ms();
     let id = TopUpId::new(now_ms, context.random.bytes());
     let unknown = TopUp::unknown(id, provider.name(), &payment, now_ms);

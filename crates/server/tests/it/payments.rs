@@ -136,6 +136,9 @@ async fn a_payment_that_does_not_fit_is_kept_and_credits_nothing() {
     for _ in 0..2 {
         assert_eq!(status(&ogene, &foreign).await, 200);
     }
+    // The search does not know a payment that is on its way, so its webhook must be repeated.
+    provider.set("T-foreign-3", TOTAL, |_| {});
+    assert_eq!(status(&ogene, &provider.hook("T-foreign-3")).await, 503);
     // A payment that nobody made is nothing.
     assert_eq!(status(&ogene, &provider.hook("T-foreign-2")).await, 200);
     let kept = ogene.sql("select reference, mismatch from top_ups order by mismatch");
