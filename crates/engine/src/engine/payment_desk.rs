@@ -1,5 +1,6 @@
 //! The payments that providers report, and the pages of ours on the way of a payment.
 
+use super::top_ups;
 use crate::context::Context;
 use crate::error::{Error, within};
 use crate::payments::{self, WebhookRefusal};
@@ -44,11 +45,7 @@ impl PaymentDesk {
 
     /// Returns a top-up as it stands.
     pub async fn find(&self, id: &str) -> Result<Option<TopUp>, Error> {
-        let Ok(id) = id.parse() else {
-            return Ok(None);
-        };
-        let top_ups = self.context.store.top_ups();
-        within(async { Ok(top_ups.find(id).await?) }).await
+        top_ups::find(&self.context, id).await
     }
 
     /// Pays a top-up of the sandbox. Returns `None` for any other.

@@ -128,7 +128,8 @@ pub async fn find_paid_top_up(admission: &Admission, id: &str) -> Result<TopUp, 
     Err(Refusal::TooLate(text).into())
 }
 
-async fn find(context: &Context, id: &str) -> Result<Option<TopUp>, Error> {
+/// Returns a top-up of any account.
+pub(super) async fn find(context: &Context, id: &str) -> Result<Option<TopUp>, Error> {
     let Ok(id) = id.parse() else {
         return Ok(None);
     };
