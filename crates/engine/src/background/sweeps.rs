@@ -18,8 +18,10 @@ use store::{Claimed, Ended, Expiry, Progress, Settled};
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
-/// Period of the search for due batches.
+/// Longest and shortest time between two searches for due batches. A batch that is due sooner than
+/// the longest is searched for at its time.
 const DUE_INTERVAL: Duration = Duration::from_secs(1);
+const MIN_DUE_INTERVAL: Duration = Duration::from_millis(20);
 /// Period of the search for expired recipients.
 const EXPIRE_INTERVAL: Duration = Duration::from_secs(10);
 /// Time after the expiry of a message in which a delivery may still be committed.
@@ -97,6 +99,7 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
         |context| async move { alerts::tell(&context).await },
     );
     let paying = tokio::spawn(payments::run(Arc::clone(context)));
+    let noting = tokio::spawn(note_due_in_time(Arc::clone(context)));
     let others = [
         settling,
         following,
@@ -110,20 +113,15 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
         routing,
         paying,
         alerting,
+        noting,
     ];
     sweeps(context).into_iter().chain(others).collect()
 }
 
-fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {
+fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 8] {
     let looked_until = Arc::new(AtomicI64::new(context.clock.now_ms()));
     let (reported, measured) = (Arc::new(Mutex::default()), Arc::new(Mutex::default()));
     [
-        every(
-            DUE_INTERVAL,
-            Outage::of("due batches cannot be found"),
-            context,
-            |context| async move { note_due(&context).await },
-        ),
         every(
             FORGET_INTERVAL,
             Outage::of("old callback attempts, sessions and requests cannot be removed"),
@@ -182,6 +180,17 @@ fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {
             },
         ),
     ]
+}
+
+/// Notifies the carriers of their due batches, each as soon as it is due.
+async fn note_due_in_time(context: Arc<Context>) {
+    let outage = Outage::of("due batches cannot be found");
+    loop {
+        let next = outage.note(note_due(&context).await).flatten();
+        let wait = next.map(|at_ms| at_ms.saturating_sub(context.clock.now_ms()).max(0));
+        let wait = wait.map_or(DUE_INTERVAL, |ms| Duration::from_millis(ms.unsigned_abs()));
+        tokio::time::sleep(wait.clamp(MIN_DUE_INTERVAL, DUE_INTERVAL)).await;
+    }
 }
 
 /// Sweeps at once and then periodically. A slow sweep delays only its own next run.

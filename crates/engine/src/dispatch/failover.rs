@@ -18,17 +18,17 @@ const FAIL_OVER_RECIPIENTS: usize = 1_000;
 /// Outage of the moves of batches, over all carriers.
 static MOVES: Outage = Outage::of("batches cannot be moved to another carrier");
 
-/// Notifies each carrier that has due batches.
-pub(crate) async fn note_due(context: &Context) -> database::Result<()> {
-    let due = context
-        .store
-        .queues()
-        .due_carriers(context.clock.now_ms())
-        .await?;
+/// Notifies each carrier that has due batches. Returns the due time of the next other batch, if
+/// there is one.
+pub(crate) async fn note_due(context: &Context) -> database::Result<Option<i64>> {
+    let next = context.store.queues().next_due().await?;
+    let now_ms = context.clock.now_ms();
+    let (due, later): (Vec<_>, Vec<_>) = next.into_iter().partition(|(_, at_ms)| *at_ms <= now_ms);
+    let due: BTreeSet<String> = due.into_iter().map(|(name, _)| name).collect();
     due.iter()
         .filter_map(|name| context.carrier(name))
         .for_each(|carrier| carrier.arrived());
-    Ok(())
+    Ok(later.into_iter().map(|(_, at_ms)| at_ms).min())
 }
 
 /// Returns `true` if the batches of a carrier must move. Only a node with bind slots can judge that

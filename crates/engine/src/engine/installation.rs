@@ -198,7 +198,11 @@ impl Installation {
         for bucket in store.buckets() {
             gauges::add_queues(store, bucket, quiet_until_ms, &mut depths).await?;
         }
-        let oldest = store.queues().oldest_due().await?;
+        let mut oldest = BTreeMap::new();
+        for (carrier, due_at_ms) in store.queues().next_due().await? {
+            let known = oldest.entry(carrier).or_insert(due_at_ms);
+            *known = due_at_ms.min(*known);
+        }
         Ok((depths, oldest))
     }
 }

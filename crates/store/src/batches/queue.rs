@@ -6,7 +6,6 @@ use crate::buckets::Buckets;
 use crate::deliveries::doubts::{self, Doubtful};
 use database::{Db, Result, Tx, query};
 use domain::{Bucket, Priority};
-use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the due time of the next waiting batch of each priority.
 pub(super) async fn next_due(
@@ -33,6 +32,9 @@ pub(super) async fn next_due(
         .filter_map(|(rank, due_at_ms)| Some((Priority::from_rank(rank)?, due_at_ms?)))
         .collect())
 }
+
+/// A carrier, and the due time of its next batch of each priority.
+type NextDue = (String, Option<i64>, Option<i64>, Option<i64>);
 
 /// The batches that wait for their carriers.
 #[derive(Clone, Copy)]
@@ -61,52 +63,37 @@ impl Queues<'_> {
             .await
     }
 
-    /// Returns the carriers with a waiting batch that is due by then.
-    pub async fn due_carriers(self, by_ms: i64) -> Result<BTreeSet<String>> {
+    /// Returns the due time of the next waiting batch of each carrier and priority, in each bucket.
+    pub async fn next_due(self) -> Result<Vec<(String, i64)>> {
         // The query jumps as above. A single priority is found by the key, whatever the planner
-        // knows. For several, or for `exists`, it may scan all waiting batches.
+        // knows. For several it may scan all waiting batches.
         let sql = "with recursive v (carrier) as (
                  select cast('' as text)
                  union all
                  select (select b.carrier from batches b
                      where b.bucket = $1 and b.carrier > v.carrier order by b.carrier limit 1)
                  from v where v.carrier is not null)
-             select v.carrier from v where v.carrier <> '' and coalesce(
+             select v.carrier,
                  (select b.due_at_ms from batches b where b.bucket = $1 and b.carrier = v.carrier
-                     and b.claimed_by = 0 and b.priority = 0 and b.due_at_ms <= $2 limit 1),
+                     and b.claimed_by = 0 and b.priority = 0 order by b.due_at_ms limit 1),
                  (select b.due_at_ms from batches b where b.bucket = $1 and b.carrier = v.carrier
-                     and b.claimed_by = 0 and b.priority = 1 and b.due_at_ms <= $2 limit 1),
+                     and b.claimed_by = 0 and b.priority = 1 order by b.due_at_ms limit 1),
                  (select b.due_at_ms from batches b where b.bucket = $1 and b.carrier = v.carrier
-                     and b.claimed_by = 0 and b.priority = 2 and b.due_at_ms <= $2
-                         limit 1)) is not null";
+                     and b.claimed_by = 0 and b.priority = 2 order by b.due_at_ms limit 1)
+             from v where v.carrier <> ''";
         Db::in_time(async {
             let mut tx = self.db.read().await?;
-            let mut due = BTreeSet::new();
+            let mut next = Vec::new();
             for bucket in Buckets::of(self.db).all() {
-                let found: Vec<String> =
-                    tx.fetch_all(query(sql).bind(bucket.0).bind(by_ms)).await?;
-                due.extend(found);
-            }
-            Ok(due)
-        })
-        .await
-    }
-
-    /// Returns the due time of the oldest waiting batch of each carrier.
-    pub async fn oldest_due(self) -> Result<BTreeMap<String, i64>> {
-        let mut oldest = BTreeMap::new();
-        for bucket in Buckets::of(self.db).all() {
-            let carriers = self.carriers(bucket).await?;
-            let mut tx = self.db.read().await?;
-            for carrier in carriers {
-                let due = next_due(&mut tx, bucket, &carrier).await?;
-                if let Some(due_at_ms) = due.into_iter().map(|(_, at_ms)| at_ms).min() {
-                    let known = oldest.entry(carrier).or_insert(due_at_ms);
-                    *known = due_at_ms.min(*known);
+                let found: Vec<NextDue> = tx.fetch_all(query(sql).bind(bucket.0)).await?;
+                for (carrier, otp, normal, bulk) in found {
+                    let due = [otp, normal, bulk].into_iter().flatten();
+                    next.extend(due.map(|due_at_ms| (carrier.clone(), due_at_ms)));
                 }
             }
-        }
-        Ok(oldest)
+            Ok(next)
+        })
+        .await
     }
 
     /// Returns the batches of a bucket that are claimed by a missing node.
