@@ -21,8 +21,8 @@ pub struct Received {
 const MAX_CHARACTERS: usize = 200;
 
 impl Received {
-    /// Returns the money as a provider describes it. What could not be stored or shown is replaced,
-    /// so that a payment with a strange currency or id is a mismatch that an operator can see.
+    /// Returns the money as a provider describes it. Characters that cannot be stored or shown are
+    /// replaced, so that a payment with a strange currency or id is a mismatch that an operator can see.
     pub fn new(amount: Money, currency: &str, payment_id: &str) -> Self {
         let storable = |text: &str| -> String {
             let shown = text.chars().take(MAX_CHARACTERS);
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_provider_says_can_be_stored_and_no_other_currency_becomes_ours() {
+    fn what_a_provider_says_is_stored_and_no_currency_becomes_ours() {
         let long = "9".repeat(MAX_CHARACTERS + 1);
         let received = Received::new(Money::ZERO, "NGN\0", &long);
         assert_eq!(received.currency, "NGN?");

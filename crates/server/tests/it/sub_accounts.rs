@@ -264,7 +264,7 @@ async fn a_parent_limits_and_stops_its_sub_accounts() {
 }
 
 #[tokio::test]
-async fn a_parent_that_may_not_send_stops_the_smpp_users_of_its_sub_accounts() {
+async fn a_parent_that_may_not_send_stops_smpp_users_of_sub_accounts() {
     let address = own_address();
     let listen = format!("\"{address}\"");
     let ogene = Setup::new()

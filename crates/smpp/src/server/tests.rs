@@ -381,8 +381,11 @@ fn the_fields_of_a_submit_multi_are_read_as_they_were_sent() {
         (address(b"Ogene"), &b"Kedu?"[..])
     );
     let mut encoded = Vec::new();
+    let mut many = Vec::new();
+    (0..255).for_each(|_| Destinations::push(&mut many, all[0]));
     for (count, octets, status) in [
         (0, &[][..], CommandStatus::RINVNUMDESTS),
+        (255, &many, CommandStatus::RINVNUMDESTS),
         (4, &to, CommandStatus::RINVNUMDESTS),
         (1, &[1, 1, 1, b'7'], CommandStatus::RINVNUMDESTS),
         (1, &[3, b'x', 0], CommandStatus::RINVNUMDESTS),

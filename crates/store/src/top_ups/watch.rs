@@ -14,7 +14,7 @@ impl Change for TakeWatched {
     type Output = Vec<TopUp>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<TopUp>> {
-        // What another node takes at this moment is left to it.
+        // A top-up that another node takes at this moment is left to it.
         let list = locking!(
             "select * from top_ups where watched and checked_at_ms <= $1
              order by checked_at_ms, top_up_id limit $2";

@@ -154,7 +154,7 @@ async fn requests_at_the_same_time_keep_to_the_maximum_of_users(kit: &Kit) {
     let now = kit.store.revisions().current().await.unwrap();
     let changed = kit.store.revisions().changed_accounts(then, now).await;
     assert_eq!(changed.unwrap(), Some([id].into()));
-    // What is refused changes nothing that is cached.
+    // A refused request changes nothing that is cached.
     assert!(!request("fourth").await);
     let given_up = users.give_up(id, "og1", None, by(NOW)).await.unwrap();
     assert!(matches!(given_up, Outcome::Refused(_)), "{given_up:?}");
