@@ -4,6 +4,7 @@
 //! user take effect on all nodes at once.
 
 mod error;
+mod forgotten;
 pub(crate) mod hashing;
 mod links;
 mod profile;
@@ -18,7 +19,7 @@ pub use sign_in::SignedIn;
 pub use visit::{Client, Visit};
 
 use crate::context::Context;
-use crate::operators::{Actor, Operations};
+use crate::operators::{Actor, LinkText, Operations};
 use domain::AccountId;
 use domain::user::secret::Secret;
 use domain::user::session::is_seen_due;
@@ -145,6 +146,17 @@ impl Sessions {
         client: &Client,
     ) -> Result<Option<Secret>> {
         links::consume(&self.state, secret, fields, visit, client).await
+    }
+
+    /// Counts a request for a link to choose a new password, or refuses it. `email` is normalised.
+    pub async fn count_reset(&self, email: &str, client: &Client) -> Result<()> {
+        forgotten::count_reset(&self.state, email, client).await
+    }
+
+    /// Returns a link to choose a new password for the user with an address, or `None` if no user
+    /// who may sign in has it. Only a mail to the address may have the link.
+    pub async fn forgotten_link(&self, email: &str) -> Result<Option<LinkText>> {
+        forgotten::link(&self.state, email).await
     }
 
     /// Returns a new secret, such as for forms before a sign-in.

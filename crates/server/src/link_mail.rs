@@ -36,19 +36,28 @@ pub(crate) async fn deliver(
     let Some(settings) = settings else {
         return Delivery::Shown { fault: None };
     };
-    let (subject, text) = words(link, address);
-    let mail = Mail {
-        to: &link.email,
-        subject: &subject,
-        text: &text,
-    };
-    match settings.send(mail).await {
+    match send(settings, link, address).await {
         Ok(()) => Delivery::Mailed,
         Err(error) => {
             tracing::warn!(%error, "mail: one-time link not sent, it is shown to its maker");
             Delivery::Shown { fault: Some(error) }
         }
     }
+}
+
+/// Sends a link to its user. `address` is the whole link.
+pub(crate) async fn send(
+    settings: &MailSettings,
+    link: &LinkText,
+    address: &str,
+) -> Result<(), MailError> {
+    let (subject, text) = words(link, address);
+    let mail = Mail {
+        to: &link.email,
+        subject: &subject,
+        text: &text,
+    };
+    settings.send(mail).await
 }
 
 /// Returns the subject and the text of the mail with a link.

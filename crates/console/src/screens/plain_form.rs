@@ -4,6 +4,9 @@ use crate::parts::Field;
 use crate::{Notice, Theme};
 use askama::Template;
 
+/// The address of the request for a new password.
+const FORGOTTEN: &str = "/sign-in/forgotten";
+
 /// A form outside of the frame.
 #[derive(Clone, Debug, Eq, PartialEq, Template)]
 #[template(path = "plain_form.html")]
@@ -20,7 +23,7 @@ pub struct PlainForm {
     pub hidden: Vec<(String, String)>,
     /// The address that the form posts to.
     pub href: String,
-    /// The name of the button.
+    /// The name of the button. A screen that only says something has none, and no form.
     pub action: String,
     /// Links below the form, by name and address.
     pub links: Vec<(String, String)>,
@@ -51,7 +54,41 @@ impl PlainForm {
     pub fn sign_in(email: &str) -> Self {
         Self {
             fields: vec![email_field().value(email), current_password()],
+            links: vec![("Forgot password?".to_owned(), FORGOTTEN.to_owned())],
             ..Self::new("Sign in", "/sign-in", "Sign in")
+        }
+    }
+
+    /// Returns the request for a link to choose a new password.
+    pub fn forgotten(email: &str) -> Self {
+        Self {
+            text: "A mail brings you a link to choose a new password.".to_owned(),
+            fields: vec![email_field().value(email)],
+            links: to_sign_in(),
+            ..Self::new("Forgot password?", FORGOTTEN, "Send the link")
+        }
+    }
+
+    /// Returns the answer to a request for a link. It is the same whether a user has the address.
+    pub fn forgotten_mailed(email: &str) -> Self {
+        Self {
+            text: format!(
+                "If a user has the address {email}, a mail is on its way. Its link is good once, \
+                 for 30 minutes. No mail? Look into the spam folder, or try another address."
+            ),
+            links: to_sign_in(),
+            ..Self::new("Look into your mail", "", "")
+        }
+    }
+
+    /// Returns the place of help on an installation without mail.
+    pub fn forgotten_without_mail() -> Self {
+        Self {
+            text: "This service sends no mail. Ask the people who run it for a link to choose a \
+                   new password. They make it with the command `ogene user reset`."
+                .to_owned(),
+            links: to_sign_in(),
+            ..Self::new("Forgot password?", "", "")
         }
     }
 
@@ -96,6 +133,10 @@ impl PlainForm {
             ..Self::new("Choose a new password", href, "Save password")
         }
     }
+}
+
+fn to_sign_in() -> Vec<(String, String)> {
+    vec![("Back to the sign-in".to_owned(), "/sign-in".to_owned())]
 }
 
 fn name_field() -> Field {

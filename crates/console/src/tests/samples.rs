@@ -33,6 +33,20 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
         ("hostile", html(&hostile())),
         ("sign-in", html(&sign_in())),
         ("sign-in-code", html(&themed(PlainForm::second_factor()))),
+        (
+            "forgotten",
+            html(&themed(PlainForm::forgotten("amina@kanofresh.example"))),
+        ),
+        (
+            "forgotten-mailed",
+            html(&themed(PlainForm::forgotten_mailed(
+                "amina@kanofresh.example",
+            ))),
+        ),
+        (
+            "forgotten-without-mail",
+            html(&themed(PlainForm::forgotten_without_mail())),
+        ),
         ("set-up", html(&themed(PlainForm::set_up("", "")))),
         (
             "invitation",

@@ -22,6 +22,8 @@ named_enum! {
         User = "user",
         /// The client's address.
         Address = "address",
+        /// The user of resets at the sign-in, by e-mail address, whether it exists or not.
+        Reset = "reset",
     }
 }
 
@@ -31,6 +33,8 @@ impl Subject {
         match self {
             Self::User => 5,
             Self::Address => 20,
+            // Each one is a mail to the user.
+            Self::Reset => 3,
         }
     }
 }
@@ -84,7 +88,7 @@ impl Failures {
     #[must_use]
     pub fn succeeded(self, subject: Subject) -> Self {
         match subject {
-            Subject::User => Self::default(),
+            Subject::User | Subject::Reset => Self::default(),
             Subject::Address => Self {
                 count: self.count.saturating_sub(1),
                 ..self
@@ -97,7 +101,7 @@ impl Failures {
 /// the hash of the e-mail address is kept, since nobody may have it.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Attempt {
-    user: String,
+    user: (Subject, String),
     address: String,
 }
 
@@ -105,18 +109,29 @@ impl Attempt {
     /// Creates an attempt of a client with a normalised e-mail address.
     pub fn new(email: &str, client: IpAddr) -> Self {
         Self {
-            user: format!("user:{}", hex(&Sha256::digest(email))),
+            user: (Subject::User, format!("user:{}", hashed(email))),
             address: format!("address:{}", counted_as(client)),
+        }
+    }
+
+    /// Creates a request for a reset at the sign-in. It counts apart from sign-ins, so that neither
+    /// delays the other.
+    pub fn reset(email: &str, client: IpAddr) -> Self {
+        Self {
+            user: (Subject::Reset, format!("reset:{}", hashed(email))),
+            address: format!("reset-address:{}", counted_as(client)),
         }
     }
 
     /// Returns the keys, always in the same order, so that two attempts never wait for each other.
     pub fn keys(&self) -> [(Subject, &str); 2] {
-        [
-            (Subject::User, &self.user),
-            (Subject::Address, &self.address),
-        ]
+        let (subject, user) = &self.user;
+        [(*subject, user), (Subject::Address, &self.address)]
     }
+}
+
+fn hashed(email: &str) -> String {
+    hex(&Sha256::digest(email))
 }
 
 #[cfg(test)]
@@ -181,6 +196,24 @@ mod tests {
             assert_eq!(address, format!("address:{expected}"));
             assert!(user.starts_with("user:") && !user.contains("ada"));
         }
+    }
+
+    #[test]
+    fn a_reset_counts_apart_from_sign_ins() {
+        let client = "203.0.113.9".parse().unwrap();
+        let (sign_in, reset) = (
+            Attempt::new("ada@example.ng", client),
+            Attempt::reset("ada@example.ng", client),
+        );
+        for (_, key) in reset.keys() {
+            assert!(sign_in.keys().iter().all(|(_, other)| *other != key));
+        }
+        let after = |count| Failures {
+            count,
+            last_at_ms: 0,
+        };
+        let waits = [3, 4, 5].map(|count| after(count).wait_ms(Subject::Reset, 0));
+        assert_eq!(waits, [0, 1_000, 2_000]);
     }
 
     proptest! {

@@ -19,8 +19,8 @@ pub enum SessionError {
     /// The code is wrong or was used.
     #[error("The code is wrong, or was used already. Wait for the next one.")]
     WrongCode,
-    /// Too many attempts have failed.
-    #[error("Too many attempts have failed. Try again in {retry_after_s} s.")]
+    /// There were too many attempts.
+    #[error("There were too many attempts. Try again in {retry_after_s} s.")]
     Wait {
         /// The time to wait in seconds.
         retry_after_s: i64,

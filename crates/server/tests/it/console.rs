@@ -4,6 +4,7 @@ mod changes;
 mod contacts;
 mod file;
 mod first_steps;
+mod forgotten;
 mod forms;
 mod hostile;
 mod links;

@@ -24,7 +24,7 @@ pub(crate) enum Failure {
     TooLarge,
     /// The body did not arrive in time.
     Slow,
-    /// Too many attempts have failed.
+    /// There were too many attempts.
     TooOften(String),
     /// The service is busy, or the database is not reachable.
     Busy,

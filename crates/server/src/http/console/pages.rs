@@ -17,6 +17,7 @@ mod content;
 mod file;
 mod file_send;
 mod first_steps;
+mod forgotten;
 mod inbound;
 mod inbox;
 mod left_out;
@@ -69,6 +70,8 @@ fn entry() -> Vec<Page> {
         post_public("/sign-in", sign_in::by_password),
         get_public("/sign-in/code", sign_in::code_page),
         post_half("/sign-in/code", sign_in::by_code),
+        get_public("/sign-in/forgotten", forgotten::page),
+        post_public("/sign-in/forgotten", forgotten::send),
         post_half("/sign-out", sign_in::sign_out),
         get_public("/links/{secret}", links::page),
         post_public("/links/{secret}", links::consume),

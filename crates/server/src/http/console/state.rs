@@ -6,6 +6,10 @@ use crate::http::context::{Settings, State};
 use arc_swap::ArcSwap;
 use engine::{Engine, MailSettings};
 use std::sync::Arc;
+use tokio::sync::Semaphore;
+
+/// Maximum number of resets at the sign-in whose mail is under way.
+const MAX_RESETS: usize = 64;
 
 /// The state that the pages share.
 pub struct Console {
@@ -23,6 +27,8 @@ pub struct Console {
     pub public_origin: Option<String>,
     /// The SMTP server for one-time links. Then the origin is named as well.
     pub mail: Option<MailSettings>,
+    /// The places of resets at the sign-in whose mail is under way.
+    pub(super) resets: Arc<Semaphore>,
     /// `true` if browsers use TLS. Cookies are then sent over TLS alone.
     pub is_https: bool,
 }
@@ -43,6 +49,7 @@ impl Console {
             settings: Arc::clone(&state.settings),
             public_origin,
             mail,
+            resets: Arc::new(Semaphore::new(MAX_RESETS)),
             is_https,
         }
     }

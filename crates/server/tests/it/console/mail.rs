@@ -7,7 +7,7 @@ use crate::tls::tls_before;
 use domain::user::role::Role;
 use testkit::SmtpServer;
 
-fn with_mail(server: &str, tls: &str) -> Setup {
+pub(super) fn with_mail(server: &str, tls: &str) -> Setup {
     Setup::new()
         .set("http.public_url", r#""http://localhost""#)
         .set("mail.server", &format!("{server:?}"))
