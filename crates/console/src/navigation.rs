@@ -30,6 +30,10 @@ pub enum Section {
     Requests,
     /// The statement of the wallet.
     Wallet,
+    /// Payments into the wallet.
+    TopUps,
+    /// Alerts about a low balance.
+    Alerts,
     /// The users of the account.
     Team,
     /// The user: password, second factor, sessions.
@@ -114,7 +118,15 @@ const CUSTOMER: [(&str, &[Section]); 4] = [
         "Developers",
         &[Section::Tokens, Section::Callbacks, Section::Requests],
     ),
-    ("Account", &[Section::Wallet, Section::Team]),
+    (
+        "Account",
+        &[
+            Section::Wallet,
+            Section::TopUps,
+            Section::Alerts,
+            Section::Team,
+        ],
+    ),
 ];
 
 const OPERATOR: [(&str, &[Section]); 4] = [
@@ -132,7 +144,13 @@ const OPERATOR: [(&str, &[Section]); 4] = [
         "Customers",
         &[Section::Accounts, Section::Approvals, Section::Content],
     ),
-    ("Books", &[Section::Audit, Section::Verify]),
+    (
+        "Books",
+        &[
+            Section::Audit,
+            Section::Verify,
+        ],
+    ),
 ];
 
 impl Section {
@@ -156,7 +174,9 @@ impl Section {
             | Self::Tokens
             | Self::Callbacks
             | Self::Requests
-            | Self::Wallet => Permission::ViewAccount,
+            | Self::Wallet
+            | Self::TopUps
+            | Self::Alerts => Permission::ViewAccount,
             Self::Profile => Permission::OwnProfile,
             Self::Operations
             | Self::Carriers
@@ -178,27 +198,15 @@ impl Section {
 
     const fn entry(self) -> Entry {
         let (name, path, icon) = match self {
-            Self::Overview => (
-                "Overview",
-                "/console/",
-                "M2 2h5v5H2zM9 2h5v3H9zM9 7h5v7H9zM2 9h5v5H2z",
-            ),
+            Self::Overview => ("Overview", "/console/", BLOCKS),
             Self::Send => ("Send", "/console/send", "M14 2 2 7l5 2 2 5zM14 2 7 9"),
             Self::Messages => ("Messages", "/console/messages", "M2 3h12v8H7l-3 3v-3H2z"),
             Self::Inbox => ("Simulated phones", "/console/inbox", PHONE),
             Self::Inbound => ("Inbound", "/console/inbound", INCOMING),
             Self::OptOuts => ("Opt-outs", "/console/opt-outs", BARRED),
-            Self::Contacts => (
-                "Contacts",
-                "/console/contacts",
-                "M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.5 14c.5-3 2.5-4 5.5-4s5 1 5.5 4z",
-            ),
+            Self::Contacts => ("Contacts", "/console/contacts", PERSON),
             Self::SenderIds => ("Sender IDs", "/console/sender-ids", TAG),
-            Self::Tokens => (
-                "API tokens",
-                "/console/tokens",
-                "M5.5 13.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM7.7 8.3 13.5 2.5M11 5l2 2",
-            ),
+            Self::Tokens => ("API tokens", "/console/tokens", KEY),
             Self::Callbacks => ("Callbacks", "/console/callbacks", ARROW),
             Self::DeadCallbacks => ("Dead callbacks", "/operator/callbacks", ARROW),
             Self::Requests => (
@@ -207,36 +215,18 @@ impl Section {
                 "M5 4 1.5 8 5 12M11 4l3.5 4-3.5 4",
             ),
             Self::Wallet => ("Wallet", "/console/wallet", "M2 4h12v9H2zM2 7h12M10.5 10h1"),
+            Self::TopUps => ("Top-ups", "/console/top-ups", ADDED),
+            Self::Alerts => ("Alerts", "/console/alerts", BELL),
             Self::Team => ("Team", "/console/team", PEOPLE),
             Self::Profile => ("Profile", "/console/profile", PEOPLE),
-            Self::Operations => (
-                "Overview",
-                "/operator/",
-                "M2 2h5v5H2zM9 2h5v3H9zM9 7h5v7H9zM2 9h5v5H2z",
-            ),
-            Self::Carriers => (
-                "Carriers",
-                "/operator/carriers",
-                "M8 7v7M5 14h6M5.5 7.5a3.5 3.5 0 1 1 5 0M3.2 9.5a6.5 6.5 0 1 1 9.6 0",
-            ),
+            Self::Operations => ("Overview", "/operator/", BLOCKS),
+            Self::Carriers => ("Carriers", "/operator/carriers", MAST),
             Self::Accounts => ("Accounts", "/operator/accounts", PEOPLE),
             Self::Approvals => ("Sender IDs", "/operator/sender-ids", TAG),
             Self::AllMessages => ("Messages", "/operator/messages", "M2 3h12v8H7l-3 3v-3H2z"),
-            Self::Doubts => (
-                "In doubt",
-                "/operator/doubts",
-                "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM6.2 6.3a1.8 1.8 0 1 1 1.8 2v.7M8 11.2v.3",
-            ),
-            Self::Content => (
-                "Content rules",
-                "/operator/content",
-                "M8 1.5 13.5 4v4c0 3.5-2.5 5.5-5.5 6.5C5 13.5 2.5 11.5 2.5 8V4z",
-            ),
-            Self::Audit => (
-                "Audit log",
-                "/operator/audit",
-                "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 4.5V8l2.5 2",
-            ),
+            Self::Doubts => ("In doubt", "/operator/doubts", QUESTION),
+            Self::Content => ("Content rules", "/operator/content", SHIELD),
+            Self::Audit => ("Audit log", "/operator/audit", CLOCK),
             Self::Verify => ("Verify", "/operator/verify", "M2.5 8.5 6 12l7.5-8"),
         };
         Entry {
@@ -247,6 +237,25 @@ impl Section {
         }
     }
 }
+
+const BLOCKS: &str = "M2 2h5v5H2zM9 2h5v3H9zM9 7h5v7H9zM2 9h5v5H2z";
+
+const PERSON: &str = "M8 8a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM2.5 14c.5-3 2.5-4 5.5-4s5 1 5.5 4z";
+
+const KEY: &str = "M5.5 13.5a3 3 0 1 0 0-6 3 3 0 0 0 0 6zM7.7 8.3 13.5 2.5M11 5l2 2";
+
+const MAST: &str = "M8 7v7M5 14h6M5.5 7.5a3.5 3.5 0 1 1 5 0M3.2 9.5a6.5 6.5 0 1 1 9.6 0";
+
+const QUESTION: &str =
+    "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM6.2 6.3a1.8 1.8 0 1 1 1.8 2v.7M8 11.2v.3";
+
+const SHIELD: &str = "M8 1.5 13.5 4v4c0 3.5-2.5 5.5-5.5 6.5C5 13.5 2.5 11.5 2.5 8V4z";
+
+const CLOCK: &str = "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 4.5V8l2.5 2";
+
+const ADDED: &str = "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 5v6M5 8h6";
+
+const BELL: &str = "M3.5 11.5h9l-1.2-1.8V7a3.3 3.3 0 0 0-6.6 0v2.7zM6.8 13.5h2.4";
 
 const PEOPLE: &str = "M6 7.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM1.5 13.5c.3-2.5 2-4 4.5-4s4.2 1.5 4.5 4M10.5 2.7a2.5 2.5 0 0 1 0 4.6M12 9.8c1.5.5 2.3 1.8 2.5 3.7";
 

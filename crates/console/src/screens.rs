@@ -16,6 +16,7 @@ mod recipient;
 mod request;
 mod send;
 mod team;
+mod top_up;
 mod wallet;
 
 pub use confirmation::Confirmation;
@@ -34,6 +35,7 @@ pub use recipient::{Recipient, TimelineEvent};
 pub use request::Request;
 pub use send::{Counter, Send};
 pub use team::{Invitation, Member, NewLink, Team};
+pub use top_up::{TopUp, TopUpForm};
 pub use wallet::{Wallet, WalletRow};
 
 // Each part is HTML that its own template escaped.

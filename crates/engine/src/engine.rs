@@ -32,7 +32,7 @@ pub use carrier_receipts::{CarrierHook, HookRefusal};
 pub use customer_queries::{CustomerQueries, Export, PageFields};
 pub use installation::{CarrierState, Installation, NodeState, Queue};
 pub use keyed_change::{Changed, KeyedAnswer};
-pub use payment_desk::PaymentDesk;
+pub use payment_desk::{PaymentDesk, PaymentTerms};
 pub use reload::Reloaded;
 pub use report::DeliveryReport;
 pub use request::{Quoted, SendRequest};

@@ -52,9 +52,9 @@ pub use domain::rate::Rate;
 pub use engine::{
     Admission, BindRefusal, CarrierHook, CarrierState, Changed, Credentials, CustomerQueries,
     DeliveryReport, Engine, Export, HeldReceipts, HookRefusal, Installation, KeyedAnswer,
-    LeftOutCsv, LeftOutRow, NodeState, NotAdmitted, PageFields, PaymentDesk, Purpose, Queue,
-    Quoted, Reloaded, SendRequest, SmppBind, SmppEntrance, SmppReceiver, SubmitRefusal, UploadLook,
-    UploadReview, UploadSend, UploadSends, UploadStep,
+    LeftOutCsv, LeftOutRow, NodeState, NotAdmitted, PageFields, PaymentDesk, PaymentTerms, Purpose,
+    Queue, Quoted, Reloaded, SendRequest, SmppBind, SmppEntrance, SmppReceiver, SubmitRefusal,
+    UploadLook, UploadReview, UploadSend, UploadSends, UploadStep,
 };
 pub use engine::{
     alerts, changes as message_changes, inbound_answers, inbound_routes, opt_outs, otp, sender_ids,

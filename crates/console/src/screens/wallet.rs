@@ -3,6 +3,7 @@
 use crate::Shell;
 use crate::parts::{Empty, Field, Figure, Pager};
 use askama::Template;
+use domain::user::role::Permission;
 
 /// The wallet: its components, and its entries with the balance after each.
 #[derive(Clone, Debug, Eq, PartialEq, Template)]
@@ -26,6 +27,13 @@ pub struct Wallet {
     pub pager: Pager,
     /// The address of the CSV file with the same filters.
     pub export: String,
+}
+
+impl Wallet {
+    /// Returns `true` if the user may pay into the wallet.
+    fn may_top_up(&self) -> bool {
+        self.shell.role.may(Permission::ManageMoney)
+    }
 }
 
 /// An entry of the statement.

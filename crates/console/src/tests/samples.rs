@@ -11,6 +11,7 @@ use domain::{Environment, Money};
 mod files;
 mod inbound;
 mod lists;
+mod money;
 mod overview;
 mod traffic;
 mod users;
@@ -67,6 +68,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     all.extend(traffic::all());
     all.extend(lists::all());
     all.extend(inbound::all());
+    all.extend(money::all());
     all.extend(users::all());
     all.extend(files::all());
     all

@@ -172,6 +172,11 @@ impl CustomerQueries {
         within(owned::top_ups(&scope, self.account, page)).await
     }
 
+    /// Returns one top-up of the account.
+    pub async fn top_up(&self, id: &str) -> Result<TopUp, Error> {
+        within(owned::top_up(&self.scope(), self.account, id)).await
+    }
+
     /// Returns a page of the account's SMPP users, newest first.
     pub async fn smpp_users(&self, page: PageFields<'_>) -> Result<ListPage<SmppUser>, Error> {
         let scope = self.scope();

@@ -109,13 +109,7 @@ fn chosen<'a>(
 
 /// Returns a top-up of the account.
 pub async fn find_top_up(admission: &Admission, id: &str) -> Result<TopUp, Error> {
-    let account = admission.customer().account.id;
-    let found = find(admission.context(), id).await?;
-    let is_own = |top_up: &TopUp| {
-        top_up.account == Some(account) && top_up.environment == admission.environment()
-    };
-    let found = found.filter(is_own);
-    found.ok_or_else(|| Refusal::from(ObjectRefusal::UnknownTopUp).into())
+    admission.queries().top_up(id).await
 }
 
 /// Returns a paid top-up of the account.

@@ -9,7 +9,7 @@ use domain::opt_out::OptOut;
 use domain::payment::{TopUp, TopUpId};
 use domain::search::{KeyPage, List, Page, Position};
 use domain::smpp_user::SmppUser;
-use domain::{AccountId, MessageId};
+use domain::{AccountId, MessageId, ObjectRefusal, Refusal};
 use store::{AccountRowKey, ListRow, SubAccount, TokenInfo};
 
 /// The time of creation and the id of an object, by which a list of an account is ordered. A cursor
@@ -70,6 +70,20 @@ pub(crate) async fn top_ups(
         place: 0,
     };
     Ok(scope.cut(List::TopUps, page, items.await?, position))
+}
+
+/// Returns one top-up of an account.
+pub(crate) async fn top_up(
+    scope: &Scope<'_>,
+    account: AccountId,
+    id: &str,
+) -> Result<TopUp, Error> {
+    let unknown = || Refusal::from(ObjectRefusal::UnknownTopUp);
+    let id = id.parse().map_err(|_| unknown())?;
+    let found = scope.store.top_ups().find(id).await?;
+    let is_own =
+        |top_up: &TopUp| top_up.account == Some(account) && top_up.environment == scope.environment;
+    Ok(found.filter(is_own).ok_or_else(unknown)?)
 }
 
 /// Returns a page of the sub-accounts of an account, newest first.

@@ -16,6 +16,7 @@ mod requests;
 mod routes;
 mod sessions;
 mod sign_in;
+mod top_ups;
 
 use crate::kit::http::{Answer, Request, try_ask};
 use crate::kit::{Ogene, operations};

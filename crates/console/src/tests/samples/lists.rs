@@ -364,7 +364,7 @@ const VERIFIED: [(&str, &str); 4] = [
     ),
 ];
 
-fn operator(title: &str, section: Section) -> Shell {
+pub(super) fn operator(title: &str, section: Section) -> Shell {
     Shell {
         role: Role::Operator,
         account_name: "Installation".to_owned(),

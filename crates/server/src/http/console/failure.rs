@@ -3,7 +3,7 @@
 use crate::http::respond::request_id;
 use axum::http::StatusCode;
 use console::figures::capitalised;
-use domain::Refusal;
+use domain::{ObjectRefusal, Refusal};
 use engine::SessionError;
 use engine::operators::OperationError;
 
@@ -115,7 +115,11 @@ impl From<OperationError> for Failure {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::UnknownMessage | Refusal::UnknownPath => Self::NotFound,
+            Refusal::UnknownMessage
+            | Refusal::UnknownPath
+            | Refusal::Object(ObjectRefusal::UnknownTopUp | ObjectRefusal::UnknownAlert) => {
+                Self::NotFound
+            }
             Refusal::Unavailable { .. } => Self::Busy,
             other => Self::Refused(sentence(&other.to_string())),
         }

@@ -4,6 +4,7 @@ mod account;
 mod account_changes;
 mod account_parts;
 mod accounts;
+mod alerts;
 mod all_messages;
 mod approvals;
 mod assets;
@@ -29,6 +30,7 @@ mod operations;
 mod operator_routes;
 mod opt_outs;
 mod overview;
+mod payment_parts;
 mod profile;
 mod recipient;
 mod requests;
@@ -40,14 +42,16 @@ mod shared;
 mod sign_in;
 mod team;
 mod tokens;
+mod top_up_form;
+mod top_ups;
 mod trace;
 mod verify;
 mod wallet;
 
 use super::page::{Page, get, get_public, post, post_half, post_public, upload};
 use domain::user::role::Permission::{
-    ManageCallbacks, ManageContacts, ManageSenders, ManageTeam, ManageTokens, OwnProfile,
-    SendMessages, ViewAccount,
+    ManageCallbacks, ManageContacts, ManageMoney, ManageSenders, ManageTeam, ManageTokens,
+    OwnProfile, SendMessages, ViewAccount,
 };
 
 /// Returns all routes. The router merges routes with the same path.
@@ -57,6 +61,7 @@ pub(super) fn all() -> Vec<Page> {
     all.extend(customer());
     all.extend(files());
     all.extend(groups());
+    all.extend(money());
     all.extend(developer());
     all.extend(operator_routes::all());
     all
@@ -255,6 +260,28 @@ fn customer() -> Vec<Page> {
         post("/console/team/{user}/role", ManageTeam, team::set_role),
         post("/console/team/{user}/remove", ManageTeam, team::remove),
         post("/console/team/{user}/withdraw", ManageTeam, team::withdraw),
+    ]
+}
+
+/// Payments into the wallet, and alerts about its balance.
+fn money() -> Vec<Page> {
+    vec![
+        get("/console/top-ups", ViewAccount, top_ups::list),
+        post("/console/top-ups", ManageMoney, top_up_form::create),
+        get("/console/top-ups/new", ManageMoney, top_up_form::form),
+        post("/console/top-ups/price", ManageMoney, top_up_form::price),
+        post("/console/top-ups/review", ManageMoney, top_up_form::review),
+        get("/console/top-ups/{id}", ViewAccount, top_ups::page),
+        get("/console/top-ups/{id}/pay", ManageMoney, top_ups::pay),
+        get(
+            "/console/top-ups/{id}/receipt",
+            ViewAccount,
+            top_ups::receipt,
+        ),
+        get("/console/alerts", ViewAccount, alerts::page),
+        post("/console/alerts", ManageMoney, alerts::add),
+        get("/console/alerts/new", ManageMoney, alerts::form),
+        post("/console/alerts/{id}/remove", ManageMoney, alerts::remove),
     ]
 }
 

@@ -3,13 +3,14 @@
 use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
+use super::payment_parts::component as name;
 use super::shared::{address, exported, moment, optional, page_or_reason, pager, queries};
 use console::Section;
 use console::figures::naira;
 use console::parts::{Choice, Empty, Field, Figure, Kind};
 use console::screens::{self, WalletRow};
 use domain::search::{EntryKind, FilterFields};
-use domain::{Component, Money, Purse};
+use domain::{Money, Purse};
 use engine::{PageFields, WalletEntry};
 
 const PATH: &str = "/console/wallet";
@@ -73,17 +74,6 @@ fn balances(purse: &Purse) -> Vec<Figure> {
     let parts = purse.parts();
     figures.extend(parts.map(|(component, amount)| Figure::new(name(component), naira(amount))));
     figures
-}
-
-const fn name(component: Component) -> &'static str {
-    match component {
-        Component::PromoBonus => "Promotional bonus",
-        Component::VolumeBonus => "Volume bonus",
-        Component::SmsBonus => "SMS bonus",
-        Component::SmsWallet => "SMS wallet",
-        Component::MainBalance => "Main balance",
-        Component::UniversalWallet => "Universal wallet",
-    }
 }
 
 const fn word(kind: EntryKind) -> &'static str {
