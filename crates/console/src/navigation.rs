@@ -54,6 +54,8 @@ pub enum Section {
     DeadCallbacks,
     /// Rules of content.
     Content,
+    /// Payments of all accounts.
+    AllTopUps,
     /// The audit log.
     Audit,
     /// The check of the books.
@@ -147,6 +149,7 @@ const OPERATOR: [(&str, &[Section]); 4] = [
     (
         "Books",
         &[
+            Section::AllTopUps,
             Section::Audit,
             Section::Verify,
         ],
@@ -186,6 +189,7 @@ impl Section {
             | Self::Doubts
             | Self::DeadCallbacks
             | Self::Content
+            | Self::AllTopUps
             | Self::Audit
             | Self::Verify => Permission::Operate,
         }
@@ -226,6 +230,7 @@ impl Section {
             Self::AllMessages => ("Messages", "/operator/messages", "M2 3h12v8H7l-3 3v-3H2z"),
             Self::Doubts => ("In doubt", "/operator/doubts", QUESTION),
             Self::Content => ("Content rules", "/operator/content", SHIELD),
+            Self::AllTopUps => ("Top-ups", "/operator/top-ups", ADDED),
             Self::Audit => ("Audit log", "/operator/audit", CLOCK),
             Self::Verify => ("Verify", "/operator/verify", "M2.5 8.5 6 12l7.5-8"),
         };

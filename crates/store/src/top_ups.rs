@@ -19,7 +19,7 @@ use crate::operators::audit::By;
 use create::CreateTopUp;
 use database::{Db, Result, query};
 use decide::{AcceptTopUp, RejectTopUp};
-use domain::payment::{AcceptFault, Acceptance, Payment, TopUp, TopUpId};
+use domain::payment::{AcceptFault, Acceptance, Payment, TopUp, TopUpId, TopUpState};
 use domain::{AccountId, Environment};
 use row::TopUpRow;
 use settle::{KeepUnknown, SettlePayment};
@@ -92,23 +92,31 @@ impl TopUps<'_> {
         self.read(list.bind(i64::from(limit))).await
     }
 
-    /// Returns some live top-ups of all accounts behind one, newest first: all, or the mismatches.
+    /// Returns some live top-ups of all accounts behind one, newest first: all, or those in a state.
     pub async fn list_all(
         self,
-        only_mismatches: bool,
+        state: Option<TopUpState>,
         behind: Option<TopUpId>,
         limit: u32,
     ) -> Result<Vec<TopUp>> {
         let behind = behind.unwrap_or(TopUpId::HIGHEST);
-        let list = query(if only_mismatches {
-            "select * from top_ups where state = 'mismatch' and top_up_id < $1
-             order by top_up_id desc limit $2"
-        } else {
-            "select * from top_ups where top_up_id < $1 and not sandbox
-             order by top_up_id desc limit $2"
+        let list = query(match state {
+            Some(_) => {
+                "select * from top_ups where top_up_id < $1 and sandbox = $3 and state = $4
+                 order by top_up_id desc limit $2"
+            }
+            None => {
+                "select * from top_ups where top_up_id < $1 and sandbox = $3
+                 order by top_up_id desc limit $2"
+            }
         });
         let list = list.bind(&behind.0.as_bytes()[..]).bind(i64::from(limit));
-        self.read(list).await
+        let list = list.bind(false);
+        self.read(match state {
+            Some(state) => list.bind(state.as_str()),
+            None => list,
+        })
+        .await
     }
 
     async fn read(self, list: database::Query<'_>) -> Result<Vec<TopUp>> {

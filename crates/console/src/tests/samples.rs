@@ -13,6 +13,7 @@ mod inbound;
 mod lists;
 mod money;
 mod overview;
+mod payments;
 mod traffic;
 mod users;
 
@@ -69,6 +70,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     all.extend(lists::all());
     all.extend(inbound::all());
     all.extend(money::all());
+    all.extend(payments::all());
     all.extend(users::all());
     all.extend(files::all());
     all

@@ -24,7 +24,7 @@ pub enum AcceptFault {
     #[error("the top-up is {}, and only a mismatch can be decided", .0.as_str())]
     NoMismatch(TopUpState),
     /// The payment names no account.
-    #[error("the payment names no account; give one with --account")]
+    #[error("the payment names no account; name the account to credit")]
     NoAccount,
     /// The top-up belongs to another account.
     #[error("the top-up belongs to account {0}")]
@@ -33,7 +33,7 @@ pub enum AcceptFault {
     #[error("there is no such account")]
     UnknownAccount,
     /// The payment names no amount.
-    #[error("the payment has no top-up with an amount; give one with --amount")]
+    #[error("the payment has no top-up with an amount; give the amount to credit")]
     NoAmount,
     /// The amount cannot be credited.
     #[error("an amount is above 0, at most {MAX_TOP_UP}, with at most two decimals")]

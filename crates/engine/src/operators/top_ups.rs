@@ -4,7 +4,7 @@ use super::accounts::{account, scope_of};
 use super::actor::Actor;
 use super::error::Result;
 use super::page::{Page, PageRequest};
-use domain::payment::{Acceptance, TopUp, TopUpId};
+use domain::payment::{Acceptance, TopUp, TopUpId, TopUpState};
 use domain::search::List;
 use domain::{AccountId, Environment};
 use store::Store;
@@ -16,24 +16,25 @@ pub struct TopUps {
 }
 
 impl TopUps {
-    /// Returns a page of live top-ups, newest first: of an account or of all accounts, or the
-    /// mismatches of all accounts.
+    /// Returns a page of live top-ups, newest first: of an account or of all accounts, or those of
+    /// all accounts in a state.
     pub async fn list(
         self,
         id: Option<AccountId>,
-        only_mismatches: bool,
+        state: Option<TopUpState>,
         request: &PageRequest,
     ) -> Result<Page<TopUp>> {
         if let Some(id) = id {
             account(&self.store, id).await?;
         }
-        let scope = format!("{} {only_mismatches}", scope_of(id));
+        let state_name = state.map_or("any", TopUpState::as_str);
+        let scope = format!("{} {state_name}", scope_of(id));
         let behind: Option<String> = request.behind(List::OperatorTopUps, &scope)?;
         let behind = behind.and_then(|id| id.parse().ok());
         let (top_ups, limit) = (self.store.top_ups(), request.rows());
         let rows = match id {
             Some(id) => top_ups.list(id, Environment::Live, behind, limit).await?,
-            None => top_ups.list_all(only_mismatches, behind, limit).await?,
+            None => top_ups.list_all(state, behind, limit).await?,
         };
         Ok(request.page(List::OperatorTopUps, &scope, rows))
     }

@@ -6,7 +6,7 @@ use super::context::Context;
 use super::list::{PageArgs, Row};
 use crate::format::{Naira, lagos_time};
 use clap::Subcommand;
-use domain::payment::{Acceptance, TopUp, TopUpId};
+use domain::payment::{Acceptance, TopUp, TopUpId, TopUpState};
 use domain::{AccountId, Money};
 use serde::Serialize;
 
@@ -65,9 +65,10 @@ impl TopUps {
                 mismatches,
                 page,
             } => {
+                let state = mismatches.then_some(TopUpState::Mismatch);
                 let read = async |request| {
                     let top_ups = operations.top_ups();
-                    top_ups.list(account, mismatches, &request).await
+                    top_ups.list(account, state, &request).await
                 };
                 page.print(context, COLUMNS, read, row).await
             }

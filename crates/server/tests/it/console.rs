@@ -12,6 +12,7 @@ mod mail;
 mod messages;
 mod opt_outs;
 mod overview;
+mod payments;
 mod requests;
 mod routes;
 mod sessions;

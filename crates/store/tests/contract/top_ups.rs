@@ -185,7 +185,12 @@ async fn a_payment_that_does_not_fit_credits_nothing(kit: &Kit) {
     let later = settle(kit, &top_up, paid(&top_up)).await;
     assert_eq!(later.verdict, Verdict::Nothing, "only an operator decides");
     assert_eq!(balances(kit, account).await, (Money::ZERO, Money::ZERO));
-    let mismatches = kit.store.top_ups().list_all(true, None, 9).await.unwrap();
+    let mismatches = kit
+        .store
+        .top_ups()
+        .list_all(Some(TopUpState::Mismatch), None, 9)
+        .await
+        .unwrap();
     assert_eq!(mismatches, [settled.top_up]);
 }
 
@@ -346,7 +351,7 @@ async fn lists_have_the_newest_first(kit: &Kit) {
     );
     assert_eq!(page(Environment::Live, Some(first.id)).await, None);
     assert_eq!(page(Environment::Sandbox, None).await, None);
-    let all = top_ups.list_all(false, None, 9).await.unwrap();
+    let all = top_ups.list_all(None, None, 9).await.unwrap();
     assert_eq!(all.len(), 3);
 }
 

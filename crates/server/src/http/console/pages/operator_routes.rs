@@ -2,8 +2,9 @@
 
 use super::super::page::{Page, get, post};
 use super::{
-    account, account_changes, accounts, all_messages, approvals, attention, audit, carrier_changes,
-    carriers, content, first_steps, operations, team, trace, verify,
+    account, account_changes, accounts, all_messages, all_top_ups, approvals, attention, audit,
+    carrier_changes, carriers, content, first_steps, operations, payment_settings, team,
+    trace, verify,
 };
 use domain::user::role::Permission::Operate;
 
@@ -12,6 +13,7 @@ pub(super) fn all() -> Vec<Page> {
     let mut all = operator();
     all.extend(customers());
     all.extend(traffic());
+    all.extend(money());
     all.extend(books());
     all
 }
@@ -122,6 +124,29 @@ fn traffic() -> Vec<Page> {
             "/operator/messages/{id}/{recipient}",
             Operate,
             all_messages::one,
+        ),
+    ]
+}
+
+/// The payments of all accounts, for operators.
+fn money() -> Vec<Page> {
+    vec![
+        get("/operator/top-ups", Operate, all_top_ups::list),
+        get(
+            "/operator/top-ups/settings",
+            Operate,
+            payment_settings::page,
+        ),
+        get("/operator/top-ups/{id}", Operate, all_top_ups::page),
+        post(
+            "/operator/top-ups/{id}/accept",
+            Operate,
+            all_top_ups::accept,
+        ),
+        post(
+            "/operator/top-ups/{id}/reject",
+            Operate,
+            all_top_ups::reject,
         ),
     ]
 }
