@@ -56,6 +56,8 @@ pub enum Section {
     Content,
     /// Payments of all accounts.
     AllTopUps,
+    /// Revenue by month.
+    Revenue,
     /// The audit log.
     Audit,
     /// The check of the books.
@@ -150,6 +152,7 @@ const OPERATOR: [(&str, &[Section]); 4] = [
         "Books",
         &[
             Section::AllTopUps,
+            Section::Revenue,
             Section::Audit,
             Section::Verify,
         ],
@@ -190,6 +193,7 @@ impl Section {
             | Self::DeadCallbacks
             | Self::Content
             | Self::AllTopUps
+            | Self::Revenue
             | Self::Audit
             | Self::Verify => Permission::Operate,
         }
@@ -231,6 +235,7 @@ impl Section {
             Self::Doubts => ("In doubt", "/operator/doubts", QUESTION),
             Self::Content => ("Content rules", "/operator/content", SHIELD),
             Self::AllTopUps => ("Top-ups", "/operator/top-ups", ADDED),
+            Self::Revenue => ("Revenue", "/operator/revenue", COLUMNS),
             Self::Audit => ("Audit log", "/operator/audit", CLOCK),
             Self::Verify => ("Verify", "/operator/verify", "M2.5 8.5 6 12l7.5-8"),
         };
@@ -259,6 +264,8 @@ const SHIELD: &str = "M8 1.5 13.5 4v4c0 3.5-2.5 5.5-5.5 6.5C5 13.5 2.5 11.5 2.5 
 const CLOCK: &str = "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 4.5V8l2.5 2";
 
 const ADDED: &str = "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM8 5v6M5 8h6";
+
+const COLUMNS: &str = "M2 14h12M4 14V9M8 14V3M12 14V6";
 
 const BELL: &str = "M3.5 11.5h9l-1.2-1.8V7a3.3 3.3 0 0 0-6.6 0v2.7zM6.8 13.5h2.4";
 

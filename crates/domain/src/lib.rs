@@ -46,6 +46,7 @@ mod refusal;
 pub mod resale;
 mod respected;
 mod retry;
+pub mod revenue;
 pub mod schedule;
 pub mod search;
 pub mod sender;

@@ -18,6 +18,7 @@ mod opt_outs;
 mod page;
 mod queries;
 mod requests;
+mod revenue;
 mod senders;
 mod smpp_users;
 mod tokens;
@@ -43,6 +44,7 @@ pub use opt_outs::OptOuts;
 pub use page::{Page, PageRequest};
 pub use queries::{Export, MessageDetails, Queries, QueryScope};
 pub use requests::Requests;
+pub use revenue::{MonthRevenue, Revenues, SumProgress};
 pub use senders::Senders;
 pub use smpp_users::{NewSmppUser, SmppUsers};
 pub use store::{
@@ -156,6 +158,12 @@ impl Operations {
     pub fn top_ups(&self) -> TopUps {
         let Self { store, actor } = self.clone();
         TopUps { store, actor }
+    }
+
+    /// Revenue: add up by month.
+    pub fn revenue(&self) -> Revenues {
+        let Self { store, actor } = self.clone();
+        Revenues { store, actor }
     }
 
     /// DND: import, add, remove, count.

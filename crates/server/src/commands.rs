@@ -23,6 +23,7 @@ mod migrate;
 mod opt_out;
 mod queries;
 mod restore;
+mod revenue;
 mod sender_id;
 mod serve;
 mod signals;
@@ -142,6 +143,9 @@ enum Command {
     /// Add up messages and money by time, gateway, network or sender ID
     #[command(after_help = usage::AFTER_HELP)]
     Usage(usage::Usage),
+    /// Add up by month what customers paid in and spent
+    #[command(after_help = revenue::AFTER_HELP)]
+    Revenue(revenue::Revenue),
     /// Callbacks: list failed attempts and dead callbacks, replay them, manage signing secrets
     #[command(subcommand)]
     Callback(callback::Callback),
@@ -271,6 +275,7 @@ fn execute(command: Command, context: &Context) -> Result<Answer, Failure> {
             Command::Dnd(command) => command.run(context).await,
             Command::Export(command) => command.run(context).await,
             Command::Usage(usage) => usage.run(context).await,
+            Command::Revenue(revenue) => revenue.run(context).await,
             Command::Callback(command) => command.run(context).await,
             Command::Carrier(command) => command.run(context).await,
             Command::Content(command) => command.run(context).await,

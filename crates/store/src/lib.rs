@@ -111,4 +111,6 @@ pub use users::members::{Member, MemberChanged, Members, Membership};
 pub use users::session_rows::{NewSession, SessionInfo};
 pub use users::sessions::{OpenSession, Sessions};
 pub use users::user_rows::{NewUser, User, UserSecrets};
-pub use wallets::{Credited, EntryKind, LedgerEntry, LedgerKey, Wallets};
+pub use wallets::{
+    Credited, EntryKind, LedgerEntry, LedgerKey, LedgerSum, MoneySums, TopUpSum, Wallets,
+};

@@ -4,6 +4,7 @@ mod balances;
 mod credit;
 mod ledger;
 mod limit;
+mod revenue;
 mod statement;
 
 pub(crate) use balances::{Movement, Owner, Wallet, add, create, let_sell, lock};
@@ -11,6 +12,7 @@ pub use credit::Credited;
 pub use ledger::{EntryKind, LedgerEntry, LedgerKey};
 pub(crate) use ledger::{MARGINS, enter, refunded};
 pub(crate) use limit::set_limit;
+pub use revenue::{LedgerSum, MoneySums, TopUpSum};
 
 use crate::buckets::Buckets;
 use crate::operators::audit::By;
@@ -26,7 +28,12 @@ pub struct Wallets<'s> {
     pub(crate) db: &'s Db,
 }
 
-impl Wallets<'_> {
+impl<'s> Wallets<'s> {
+    /// Returns the sums of money for reports of the operator.
+    pub fn sums(self) -> MoneySums<'s> {
+        MoneySums { db: self.db }
+    }
+
     /// Returns the balances of a wallet.
     pub async fn find(self, account: AccountId) -> Result<Option<Purse>> {
         Ok(balances::read(self.db, account)

@@ -46,6 +46,7 @@ mod contract {
     mod reports;
     mod requests;
     mod retention;
+    mod revenue;
     mod scheduled;
     mod schema;
     mod search;

@@ -14,6 +14,7 @@ mod lists;
 mod money;
 mod overview;
 mod payments;
+mod revenue;
 mod traffic;
 mod users;
 
@@ -71,6 +72,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     all.extend(inbound::all());
     all.extend(money::all());
     all.extend(payments::all());
+    all.extend(revenue::all());
     all.extend(users::all());
     all.extend(files::all());
     all

@@ -200,4 +200,4 @@ fn is_exhausted(filter: &WalletFilter, last: &LedgerEntry, message: Option<Messa
 
 /// The longest time from the acceptance of a message to its last refund: 90 days of scheduling,
 /// seven days for receipts, and a margin of three days.
-const MAX_AGE_MS: i64 = 100 * 24 * 3_600_000;
+pub(crate) const MAX_AGE_MS: i64 = 100 * 24 * 3_600_000;

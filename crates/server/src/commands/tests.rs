@@ -174,6 +174,8 @@ fn every_command_about_messages_is_understood() {
         "ogene export recipients --account 7 --until 2027-01-31 --output o.csv",
         "ogene export wallet --account 7 --kind refund --message-id 019a5c1e-9f00-7abc-8000-000000000001",
         "ogene usage --account 7 --by network",
+        "ogene revenue",
+        "ogene revenue --months 24",
     ] {
         if let Err(error) = parse(line) {
             panic!("{line}: {error}");
@@ -241,6 +243,8 @@ fn what_cannot_be_meant_is_refused() {
         "ogene message list --state gone",
         "ogene export wallet",
         "ogene usage --by moon",
+        "ogene revenue --months 0",
+        "ogene revenue --months 25",
         "ogene send",
         "ogene",
     ] {
@@ -261,7 +265,7 @@ enum Audited {
 }
 
 /// Every command. A new one is added here with its relation to the audit.
-const AUDITED: [(&str, Audited); 87] = [
+const AUDITED: [(&str, Audited); 88] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -326,6 +330,7 @@ const AUDITED: [(&str, Audited); 87] = [
     ("export.recipients", Audited::Nothing),
     ("export.wallet", Audited::Nothing),
     ("usage", Audited::Nothing),
+    ("revenue", Audited::Nothing),
     ("callback.dead", Audited::Nothing),
     ("callback.replay", Audited::Entry),
     ("callback.attempts", Audited::Nothing),

@@ -6,6 +6,7 @@
 
 mod browser_request;
 mod cookies;
+mod counting;
 mod failure;
 mod form;
 mod headers;

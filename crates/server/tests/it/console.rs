@@ -14,6 +14,7 @@ mod opt_outs;
 mod overview;
 mod payments;
 mod requests;
+mod revenue;
 mod routes;
 mod sessions;
 mod sign_in;

@@ -292,6 +292,7 @@ create table top_ups (
 );
 create index top_ups_by_account on top_ups (account_id, top_up_id);
 create index top_ups_watched on top_ups (checked_at_ms, top_up_id) where watched;
+create index top_ups_by_payment on top_ups (sandbox, paid_at_ms) where paid_at_ms is not null;
 create index top_ups_by_state on top_ups (sandbox, state, top_up_id);
 create unique index top_ups_by_receipt on top_ups (sandbox, receipt_number) where receipt_number is not null;
 

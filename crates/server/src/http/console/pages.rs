@@ -36,6 +36,7 @@ mod payment_settings;
 mod profile;
 mod recipient;
 mod requests;
+mod revenue;
 mod second_factor;
 mod send;
 mod send_parts;

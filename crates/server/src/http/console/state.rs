@@ -1,5 +1,6 @@
 //! The state that the pages share.
 
+use super::counting::Counting;
 use super::traffic::Samples;
 use super::verifying::Verifying;
 use crate::http::context::{Settings, State};
@@ -21,6 +22,8 @@ pub struct Console {
     pub(super) samples: Samples,
     /// The verification of this node.
     pub(super) verifying: Verifying,
+    /// The addition of the revenue on this node.
+    pub(super) counting: Counting,
     /// The settings that a reload replaces.
     pub settings: Arc<ArcSwap<Settings>>,
     /// The origin at which browsers reach the service, if the configuration names it.
@@ -46,6 +49,7 @@ impl Console {
             metrics: Arc::clone(&state.metrics),
             samples: Samples::default(),
             verifying: Verifying::default(),
+            counting: Counting::default(),
             settings: Arc::clone(&state.settings),
             public_origin,
             mail,

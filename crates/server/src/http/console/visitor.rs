@@ -2,6 +2,7 @@
 
 use super::browser_request::BrowserRequest;
 use super::cookies::Cookie;
+use super::counting::Counting;
 use super::failure::Failure;
 use super::form::Form;
 use super::traffic::Samples;
@@ -61,6 +62,11 @@ impl Visitor {
     /// Returns the verification of this node.
     pub(crate) fn verifying(&self) -> &Verifying {
         &self.browser.console.verifying
+    }
+
+    /// Returns the addition of the revenue on this node.
+    pub(crate) fn counting(&self) -> &Counting {
+        &self.browser.console.counting
     }
 
     /// Returns the operations on sessions and the own profile.

@@ -3,7 +3,7 @@
 use super::super::page::{Page, get, post};
 use super::{
     account, account_changes, accounts, all_messages, all_top_ups, approvals, attention, audit,
-    carrier_changes, carriers, content, first_steps, operations, payment_settings, team,
+    carrier_changes, carriers, content, first_steps, operations, payment_settings, revenue, team,
     trace, verify,
 };
 use domain::user::role::Permission::Operate;
@@ -128,7 +128,7 @@ fn traffic() -> Vec<Page> {
     ]
 }
 
-/// The payments of all accounts, for operators.
+/// The payments of all accounts, and the revenue, for operators.
 fn money() -> Vec<Page> {
     vec![
         get("/operator/top-ups", Operate, all_top_ups::list),
@@ -148,6 +148,9 @@ fn money() -> Vec<Page> {
             Operate,
             all_top_ups::reject,
         ),
+        get("/operator/revenue", Operate, revenue::page),
+        post("/operator/revenue", Operate, revenue::run),
+        get("/operator/revenue.csv", Operate, revenue::export),
     ]
 }
 

@@ -1,0 +1,275 @@
+//! Revenue by month, for operators: a chart, tables and a CSV file.
+
+use super::super::counting::State;
+use super::super::form::Form;
+use super::super::page::Answered;
+use super::super::visitor::Visitor;
+use super::account_parts::path as account_path;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use console::Section;
+use console::chart::{self, Chart, Data, Series};
+use console::figures::{count, naira, short, time};
+use console::parts::{Cell, Choice, Column, Empty, Field, Figure, Kind, Table, Tone};
+use console::screens::{self, Counted};
+use domain::Money;
+use domain::revenue::{MAX_MONTHS, Revenue};
+use engine::operators::MonthRevenue;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+const PATH: &str = "/operator/revenue";
+/// The choices of months. The first is taken where nobody chose.
+const CHOICES: [u8; 4] = [12, 3, 6, MAX_MONTHS];
+/// Longest wait of a page for numbers that are being added up.
+const WAIT: Duration = Duration::from_secs(1);
+const LEAD: &str = "Money that moved in each month of Lagos. Revenue is what messages cost after \
+                    refunds, without what bonuses paid and without the margins of parents. Costs \
+                    of carriers are not in it.";
+
+/// `GET /operator/revenue`. The first visit starts the addition. With `part=state` it answers only
+/// whether it has ended. Then the page is loaded again.
+pub(super) async fn page(visitor: Visitor) -> Answered {
+    if visitor.query().get("part") == "state" {
+        let is_running = matches!(visitor.counting().state(), State::Running { .. });
+        return Ok(if is_running {
+            StatusCode::NO_CONTENT.into_response()
+        } else {
+            ([("hx-refresh", "true")], "").into_response()
+        });
+    }
+    if matches!(visitor.counting().state(), State::None) {
+        start(&visitor, CHOICES[0]);
+    }
+    let state = visitor.counting().ended_within(WAIT).await;
+    Ok(visitor.answer(&screen(&visitor, state)))
+}
+
+/// `POST /operator/revenue`: adds up again.
+pub(super) async fn run(visitor: Visitor, fields: Form) -> Answered {
+    let asked = fields.get("months").parse().ok();
+    let known = asked.filter(|months| CHOICES.contains(months));
+    start(&visitor, known.unwrap_or(CHOICES[0]));
+    Ok(visitor.redirect(PATH))
+}
+
+fn start(visitor: &Visitor, months: u8) {
+    let (counting, now_ms) = (visitor.counting(), visitor.now_ms());
+    counting.start(visitor.operations().revenue(), months, now_ms);
+}
+
+fn screen(visitor: &Visitor, state: State) -> screens::Revenue {
+    let mut chosen = CHOICES[0];
+    let mut refresh = None;
+    let mut empty = Empty::new(
+        "The numbers could not be added up",
+        "The database did not answer. Add up again.",
+    );
+    let mut counted = None;
+    match state {
+        State::Running { progress } => {
+            let (done, all) = progress.read();
+            let text = format!(
+                "Days that were read: {done} of {all}. It goes on when you leave the page."
+            );
+            empty = Empty::new("The numbers are being added up", text);
+            refresh = Some(format!("{PATH}?part=state"));
+        }
+        State::Ended {
+            since_ms,
+            months: Some(months),
+        } => {
+            chosen = u8::try_from(months.len()).unwrap_or(MAX_MONTHS);
+            counted = numbers(&months, since_ms, visitor.now_ms());
+        }
+        State::None | State::Ended { months: None, .. } => {}
+    }
+    let mut choices = CHOICES;
+    choices.sort_unstable();
+    let choices = choices.map(|one| Choice::new(one.to_string(), format!("Last {one}")));
+    let months = Field::new(Kind::Select(choices.to_vec()), "months", "Months");
+    screens::Revenue {
+        shell: visitor.shell("Revenue", Section::Revenue),
+        lead: LEAD.to_owned(),
+        fields: vec![months.value(chosen.to_string())],
+        href: PATH.to_owned(),
+        counted,
+        empty,
+        refresh,
+    }
+}
+
+fn numbers(months: &[MonthRevenue], at_ms: i64, now_ms: i64) -> Option<Counted> {
+    let last = months.last()?;
+    let by_month = |label: &str, columns: &[Amount]| {
+        let rows = months.iter().rev();
+        let rows = rows.map(|one| row(Cell::text(one.month.to_string()), &one.total, columns));
+        table((label, "Month"), columns, rows.collect(), now_ms)
+    };
+    let accounts = last.accounts.iter().map(|(id, revenue)| {
+        let account = Cell::link(id.to_string(), account_path(*id));
+        row(account, revenue, &OF_ACCOUNT)
+    });
+    let label = ("Revenue by account", "Account");
+    Some(Counted {
+        export: (
+            format!("Added up at {}", time(at_ms)),
+            format!("{PATH}.csv"),
+        ),
+        figures: figures(&last.total),
+        chart: chart(months),
+        money_in: by_month("Money in by month", &MONEY_IN),
+        revenue: by_month("Revenue by month", &REVENUE),
+        title: format!("Accounts in {}, highest revenue first", last.month),
+        accounts: table(label, &OF_ACCOUNT, accounts.collect(), now_ms),
+        no_accounts: Empty::new(
+            "No money moved",
+            "Accounts that pay in or send in this month appear here.",
+        ),
+    })
+}
+
+fn figures(revenue: &Revenue) -> Vec<Figure> {
+    let top_ups = format!("{} top-ups this month", count(revenue.top_ups));
+    vec![
+        Figure::new("Revenue", naira(revenue.earned())).note(Tone::Plain, "this month"),
+        Figure::new("Paid in", naira(revenue.paid_in)).note(Tone::Plain, top_ups),
+        Figure::new("VAT", naira(revenue.vat)),
+        Figure::new("Spent", naira(revenue.spent)).note(Tone::Plain, "after refunds"),
+        Figure::new("Margins", naira(revenue.margins)).note(Tone::Plain, "paid to parents"),
+    ]
+}
+
+/// A column of amounts: its name, and the amount.
+type Amount = (&'static str, fn(&Revenue) -> Money);
+
+/// The money that came into wallets.
+const MONEY_IN: [Amount; 4] = [
+    ("Paid in", |one| one.paid_in),
+    ("VAT", |one| one.vat),
+    ("Credited", |one| one.credited),
+    ("Bonus", |one| one.bonus),
+];
+/// The money that left wallets for messages.
+const REVENUE: [Amount; 4] = [
+    ("Spent", |one| one.spent),
+    ("From bonus", |one| one.from_bonus),
+    ("Margins", |one| one.margins),
+    ("Revenue", Revenue::earned),
+];
+/// The amounts of an account.
+const OF_ACCOUNT: [Amount; 4] = [MONEY_IN[0], REVENUE[0], REVENUE[2], REVENUE[3]];
+
+fn table(
+    (label, first): (&str, &str),
+    columns: &[Amount],
+    rows: Vec<Vec<Cell>>,
+    now_ms: i64,
+) -> Table {
+    let amounts = columns.iter().map(|(name, _)| Column::number(name));
+    Table {
+        label: label.to_owned(),
+        columns: [Column::text(first)].into_iter().chain(amounts).collect(),
+        rows,
+        now_ms,
+    }
+}
+
+fn row(first: Cell, revenue: &Revenue, columns: &[Amount]) -> Vec<Cell> {
+    let amounts = columns.iter().map(|(_, of)| Cell::text(naira(of(revenue))));
+    [first].into_iter().chain(amounts).collect()
+}
+
+fn series(months: &[MonthRevenue], tone: Tone, (name, of): Amount) -> Series {
+    let values = months.iter().map(|one| of(&one.total).units());
+    Series {
+        name: name.to_owned(),
+        tone,
+        values: values.collect(),
+    }
+}
+
+fn chart(months: &[MonthRevenue]) -> Chart {
+    let label = |one: &MonthRevenue| {
+        let text = one.month.to_string();
+        (text.clone(), text)
+    };
+    Chart::draw(&Data {
+        title: "Paid in, revenue and margins by month".to_owned(),
+        form: chart::Form::Lines,
+        periods: months.iter().map(label).collect(),
+        series: vec![
+            series(months, Tone::Waiting, MONEY_IN[0]),
+            series(months, Tone::Plain, REVENUE[3]),
+            series(months, Tone::Warning, REVENUE[2]),
+        ],
+        unit: Money::from_naira(1).units(),
+        write: |units| naira(Money::from_units(units)),
+        write_short: |units| format!("₦{}", short(units / Money::from_naira(1).units())),
+        is_last_open: true,
+    })
+}
+
+/// `GET /operator/revenue.csv`: the months, oldest first.
+pub(super) async fn export(visitor: Visitor) -> Answered {
+    let state = visitor.counting().ended_within(WAIT).await;
+    let State::Ended {
+        months: Some(months),
+        ..
+    } = state
+    else {
+        return Ok(visitor.refused(PATH, "The numbers are not added up yet."));
+    };
+    let headers = [
+        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
+        (
+            header::CONTENT_DISPOSITION,
+            "attachment; filename=\"revenue.csv\"",
+        ),
+    ];
+    Ok((headers, csv(&months)).into_response())
+}
+
+fn csv(months: &[MonthRevenue]) -> String {
+    let mut text =
+        "month,top_ups,paid_in,vat,credited,bonus,spent,from_bonus,margins,revenue\r\n".to_owned();
+    for one in months {
+        let columns = MONEY_IN.iter().chain(&REVENUE);
+        let amounts = columns.map(|(_, of)| of(&one.total).to_string());
+        // Writing to a text cannot fail.
+        let _ = write!(
+            text,
+            "{},{},{}\r\n",
+            one.month,
+            one.total.top_ups,
+            amounts.collect::<Vec<_>>().join(",")
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::revenue::Month;
+
+    #[test]
+    fn the_file_has_a_line_for_each_month() {
+        let mut total = Revenue::default();
+        let amounts = [1_000, 75, 50].map(Money::from_naira);
+        total.add_top_ups(2, (amounts[0], amounts[1], amounts[2]));
+        total.add_margin(Money::from_naira(-3));
+        let months = [MonthRevenue {
+            month: Month::of(1_795_968_402_000),
+            total,
+            accounts: Vec::new(),
+        }];
+        let expected = "month,top_ups,paid_in,vat,credited,bonus,spent,from_bonus,margins,revenue\r\n\
+                        2026-11,2,1000.00,75.00,0.00,50.00,0.00,0.00,-3.00,3.00\r\n";
+        assert_eq!(csv(&months), expected);
+        let shown = numbers(&months, 0, 0).unwrap();
+        assert_eq!(shown.money_in.rows.len(), 1);
+        assert!(shown.accounts.rows.is_empty());
+        assert!(numbers(&[], 0, 0).is_none());
+    }
+}
