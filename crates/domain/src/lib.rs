@@ -40,6 +40,7 @@ pub mod proxy_header;
 pub mod public_address;
 pub mod rate;
 mod raw_receipt;
+pub mod raw_receipt_list;
 pub mod recipient_list;
 mod redact;
 mod refusal;

@@ -29,14 +29,15 @@ pub(super) const PARKED: Table = Table {
 pub(super) const RAW: Table = Table {
     name: "raw_receipts",
     bucketed: Bucketed::ByMessage,
-    key: 4,
+    key: 3,
     columns: &[
         ("message_id", Bytes),
-        ("recipient", Int),
         ("received_at_ms", Int),
         ("number", Int),
         ("carrier", Text),
-        ("raw", Bytes),
+        ("first_recipient", Int),
+        ("last_recipient", Int),
+        ("receipts", Bytes),
     ],
     chunk: CHUNK,
 };

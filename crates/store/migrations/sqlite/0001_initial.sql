@@ -568,17 +568,19 @@ create table parked_receipts (
 create index parked_receipts_by_time on parked_receipts (bucket, received_at_ms);
 create index parked_receipts_by_recipient on parked_receipts (bucket, recipient);
 
--- The receipts that changed a recipient, as their carriers sent them. `raw` is the short form of `domain::RawReceipt`, and
--- `number` tells receipts of one millisecond apart.
+-- The receipts that changed recipients, as their carriers sent them. A row has those of one message, one carrier and one
+-- commit, at most 200. `receipts` is a `domain::raw_receipt_list`, in the order of the recipients. `number` tells rows of
+-- one millisecond apart.
 create table raw_receipts (
     bucket bigint not null,
     message_id blob not null,
-    recipient bigint not null,
     received_at_ms bigint not null,
     number bigint not null,
     carrier text not null,
-    raw blob not null,
-    primary key (bucket, message_id, recipient, received_at_ms, number)
+    first_recipient bigint not null,
+    last_recipient bigint not null,
+    receipts blob not null,
+    primary key (bucket, message_id, received_at_ms, number)
 ) without rowid;
 
 -- Outbox

@@ -2,10 +2,11 @@
 //!
 //! A receipt that changes nothing is not kept, so a carrier that repeats itself fills no disk.
 
-use crate::deliveries::pending::{PackedReceipt, PendingSettlement};
+use crate::deliveries::pending::PendingSettlement;
 use crate::rows::{id_bytes, number};
 use database::{Error, Result, Tx, bulk, query, value};
-use domain::{Bucket, MessageId, RawReceipt, Recipient};
+use domain::{Bucket, MessageId, RawReceipt, Recipient, raw_receipt_list};
+use std::collections::BTreeMap;
 
 /// A receipt of a recipient.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -18,36 +19,49 @@ pub struct ReceiptInfo {
     pub raw: RawReceipt,
 }
 
+/// Maximum number of receipts in a row.
+const MAX_RECEIPTS: usize = 200;
+
+/// A row: some receipts of a message from one carrier, in the order of their recipients.
+struct Row<'c> {
+    bucket: Bucket,
+    message: MessageId,
+    carrier: &'c str,
+    first: Recipient,
+    last: Recipient,
+    packed: Vec<u8>,
+}
+
 /// Stores the receipts of settled cases.
 pub(crate) async fn insert(
     tx: &mut Tx,
     now_ms: i64,
     cases: impl Iterator<Item = &PendingSettlement>,
 ) -> Result<()> {
-    let rows = cases.flat_map(|case| case.receipts.iter().map(move |one| (case, one)));
-    let rows: Vec<(&PendingSettlement, &PackedReceipt)> = rows.collect();
+    let rows = rows(cases);
     if rows.is_empty() {
         return Ok(());
     }
     tx.execute_each(
         bulk(
-            "insert into raw_receipts (bucket, message_id, recipient, received_at_ms, number,
-             carrier, raw)
-         values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing",
-            "insert into raw_receipts (bucket, message_id, recipient, received_at_ms, number,
-             carrier, raw)
+            "insert into raw_receipts (bucket, message_id, received_at_ms, number, carrier,
+             first_recipient, last_recipient, receipts)
+         values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing",
+            "insert into raw_receipts (bucket, message_id, received_at_ms, number, carrier,
+             first_recipient, last_recipient, receipts)
          select * from unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[],
-             $5::bigint[], $6::text[], $7::bytea[]) on conflict do nothing",
+             $5::text[], $6::bigint[], $7::bigint[], $8::bytea[]) on conflict do nothing",
         )
-        .rows(&rows, |(case, (carrier, raw))| {
+        .rows(&rows, |row| {
             [
-                value(case.bucket.0),
-                value(id_bytes(&case.message)),
-                value(number(case.recipient)),
+                value(row.bucket.0),
+                value(id_bytes(&row.message)),
                 value(now_ms),
-                value(apart(raw)),
-                value(&**carrier),
-                value(&raw[..]),
+                value(apart(&row.packed)),
+                value(row.carrier),
+                value(number(row.first)),
+                value(number(row.last)),
+                value(&row.packed[..]),
             ]
         }),
     )
@@ -55,9 +69,40 @@ pub(crate) async fn insert(
     Ok(())
 }
 
-/// Returns the number that tells a receipt from others of its millisecond.
-fn apart(raw: &[u8]) -> i64 {
-    let mixed = raw.iter().fold(0x811C_9DC5_u32, |hash, &octet| {
+/// Returns the rows of the receipts of cases.
+fn rows<'c>(cases: impl Iterator<Item = &'c PendingSettlement>) -> Vec<Row<'c>> {
+    let mut by_message = BTreeMap::<_, Vec<(Recipient, &[u8])>>::new();
+    for case in cases {
+        for (carrier, raw) in &case.receipts {
+            let of = (case.bucket, case.message, &**carrier);
+            let receipts = by_message.entry(of).or_default();
+            receipts.push((case.recipient, raw));
+        }
+    }
+    let mut rows = Vec::new();
+    for ((bucket, message, carrier), mut receipts) in by_message {
+        receipts.sort_by_key(|(recipient, _)| *recipient);
+        for chunk in receipts.chunks(MAX_RECEIPTS) {
+            if let [(first, _), ..] = chunk
+                && let [.., (last, _)] = chunk
+            {
+                rows.push(Row {
+                    bucket,
+                    message,
+                    carrier,
+                    first: *first,
+                    last: *last,
+                    packed: raw_receipt_list::pack(chunk.iter().copied()),
+                });
+            }
+        }
+    }
+    rows
+}
+
+/// Returns the number that tells a row from others of its millisecond.
+fn apart(packed: &[u8]) -> i64 {
+    let mixed = packed.iter().fold(0x811C_9DC5_u32, |hash, &octet| {
         (hash ^ u32::from(octet)).wrapping_mul(0x0100_0193)
     });
     i64::from((mixed >> 16) ^ (mixed & 0xFFFF))
@@ -72,8 +117,9 @@ pub(crate) async fn read(
     let rows: Vec<(i64, String, Vec<u8>)> = tx
         .fetch_all(
             query(
-                "select received_at_ms, carrier, raw from raw_receipts
-                 where bucket = $1 and message_id = $2 and recipient = $3
+                "select received_at_ms, carrier, receipts from raw_receipts
+                 where bucket = $1 and message_id = $2
+                     and first_recipient <= $3 and last_recipient >= $3
                  order by received_at_ms, number",
             )
             .bind(bucket.0)
@@ -81,16 +127,19 @@ pub(crate) async fn read(
             .bind(number(recipient)),
         )
         .await?;
-    let found = rows.into_iter().map(|(at_ms, carrier, raw)| {
-        let raw = RawReceipt::unpack(&raw);
-        let raw = raw.ok_or_else(|| Error::Unreadable("a receipt".to_owned()))?;
-        Ok(ReceiptInfo {
-            at_ms,
-            carrier,
-            raw,
-        })
-    });
-    found.collect()
+    let unreadable = || Error::Unreadable("a receipt".to_owned());
+    let mut found = Vec::new();
+    for (at_ms, carrier, packed) in rows {
+        let its = raw_receipt_list::of(&packed, recipient).ok_or_else(unreadable)?;
+        for raw in its {
+            found.push(ReceiptInfo {
+                at_ms,
+                carrier: carrier.clone(),
+                raw: RawReceipt::unpack(raw).ok_or_else(unreadable)?,
+            });
+        }
+    }
+    Ok(found)
 }
 
 /// Removes some receipts of messages.
@@ -102,11 +151,11 @@ pub(crate) async fn remove_of(
 ) -> Result<()> {
     tx.execute_each(
         bulk(
-            "delete from raw_receipts where (message_id, recipient, received_at_ms, number) in (
-                 select message_id, recipient, received_at_ms, number from raw_receipts
+            "delete from raw_receipts where (message_id, received_at_ms, number) in (
+                 select message_id, received_at_ms, number from raw_receipts
                  where message_id = $1 and bucket = $2 limit $3) and bucket = $2",
-            "delete from raw_receipts where (message_id, recipient, received_at_ms, number) in (
-                 select message_id, recipient, received_at_ms, number from raw_receipts
+            "delete from raw_receipts where (message_id, received_at_ms, number) in (
+                 select message_id, received_at_ms, number from raw_receipts
                  where message_id in (select * from unnest($1::bytea[])) and bucket = $2
                      limit $3) and bucket = $2",
         )

@@ -63,8 +63,9 @@ pub(super) const CHECKS: [(&str, &str); 15] = [
     (
         "a receipt of message {} is kept, and the message has no such recipient",
         "select r.message_id from (
-                  select bucket, message_id, recipient from raw_receipts
-                  group by bucket, message_id, recipient
+                  select bucket, message_id, first_recipient as recipient from raw_receipts
+                  union
+                  select bucket, message_id, last_recipient from raw_receipts
               ) r left join deliveries d on d.bucket = r.bucket
                   and d.message_id = r.message_id and d.recipient = r.recipient
               left join messages m on m.bucket = r.bucket and m.message_id = r.message_id

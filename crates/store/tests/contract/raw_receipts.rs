@@ -1,6 +1,6 @@
 //! Receipts as they came: kept if they change a recipient, shown with its events, and removed.
 
-use domain::{DeliveryStatus, RawReceipt};
+use domain::{AccountId, DeliveryStatus, RawReceipt};
 use store::{NewMessage, Receipt};
 use storekit::{
     CARRIER, DAY_MS, Kit, NOW, Sending, delivered, outcome, page_id, receipt, report, sending,
@@ -11,6 +11,7 @@ twins!(
     a_receipt_that_settles_is_kept_as_it_came,
     a_receipt_that_changes_nothing_is_not_kept,
     a_receipt_before_its_response_is_kept_as_it_came,
+    receipts_of_one_commit_are_found_by_their_recipients,
     old_receipts_are_removed,
     old_receipts_are_found_behind_many_young_ones,
     receipts_are_removed_with_their_message_in_steps,
@@ -91,9 +92,42 @@ async fn a_receipt_before_its_response_is_kept_as_it_came(kit: &Kit) {
     assert_eq!(kept(kit, &message).await, [raw("early")]);
 }
 
+async fn receipts_of_one_commit_are_found_by_their_recipients(kit: &Kit) {
+    let base = Sending {
+        recipients: 450,
+        ..sending(kit.account(10_000).await)
+    };
+    let message = base.message(&kit.store);
+    kit.submit(&message).await;
+    let recipients = message.draft.recipients.clone();
+    let receipts = recipients.iter().map(|to| {
+        let text = format!("id:{} stat:DELIVRD", to.digits());
+        with(delivered(*to), &text)
+    });
+    kit.report(report(vec![], receipts.collect())).await;
+    for to in recipients {
+        let found = kit
+            .store
+            .recipients()
+            .receipts(message.draft.account, message.id, to)
+            .await
+            .unwrap();
+        let [one] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!(one.raw, raw(&format!("id:{} stat:DELIVRD", to.digits())));
+    }
+    let rows = kit.numbers("select count(*) from raw_receipts").await;
+    assert_eq!(rows, [3], "at most 200 in a row");
+}
+
 /// Returns a settled message with a kept receipt.
 async fn settled(kit: &Kit) -> NewMessage {
-    let message = sending(kit.account(100).await).message(&kit.store);
+    settled_of(kit, kit.account(100).await).await
+}
+
+async fn settled_of(kit: &Kit, account: AccountId) -> NewMessage {
+    let message = sending(account).message(&kit.store);
     kit.submit(&message).await;
     let receipt = with(delivered(message.draft.recipients[0]), "kept");
     kit.report(report(vec![], vec![receipt])).await;
@@ -133,16 +167,22 @@ async fn old_receipts_are_removed(kit: &Kit) {
 async fn copy(kit: &Kit, copies: i64, values: &str) {
     let insert = format!(
         "with recursive n (i) as (select 1 union all select i + 1 from n where i < {copies})
-         insert into raw_receipts (bucket, message_id, recipient, received_at_ms, number, carrier,
-             raw)
-         select bucket, message_id, {values}, carrier, raw from raw_receipts cross join n"
+         insert into raw_receipts (bucket, message_id, received_at_ms, number, carrier,
+             first_recipient, last_recipient, receipts)
+         select bucket, message_id, {values}, carrier, first_recipient, last_recipient, receipts
+         from raw_receipts cross join n"
     );
     kit.plant(&insert).await;
 }
 
 async fn old_receipts_are_found_behind_many_young_ones(kit: &Kit) {
-    let message = settled(kit).await;
-    copy(kit, 2_100, "recipient - i, received_at_ms + 1000, number").await;
+    let account = kit.account(100).await;
+    let young = settled_of(kit, account).await;
+    copy(kit, 2_100, "received_at_ms + 1000, i").await;
+    let original = format!("delete from raw_receipts where received_at_ms = {NOW}");
+    kit.plant(&original).await;
+    let message = settled_of(kit, account).await;
+    assert!(young.id < message.id, "it is behind them");
     assert_eq!(remove_old(kit, NOW + 1).await, 1);
     assert_eq!(kept(kit, &message).await, []);
     assert_eq!(remove_old(kit, NOW + 1_001).await, 2_100);
@@ -150,7 +190,7 @@ async fn old_receipts_are_found_behind_many_young_ones(kit: &Kit) {
 
 async fn receipts_are_removed_with_their_message_in_steps(kit: &Kit) {
     let message = settled(kit).await;
-    copy(kit, 1_200, "recipient, received_at_ms, number + i").await;
+    copy(kit, 1_200, "received_at_ms, number + i").await;
     let bucket = kit.store.bucket_of(message.draft.account);
     let (mut left, mut after) = (1_201, None);
     loop {
@@ -172,7 +212,7 @@ async fn receipts_are_removed_with_their_message_in_steps(kit: &Kit) {
 
 async fn a_receipt_of_nobody_is_found(kit: &Kit) {
     let message = settled(kit).await;
-    kit.plant("update raw_receipts set recipient = recipient + 1")
+    kit.plant("update raw_receipts set last_recipient = last_recipient + 1")
         .await;
     let verified = kit.store.upkeep().verify().await.unwrap();
     let sentence = format!(

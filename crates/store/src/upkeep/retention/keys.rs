@@ -47,14 +47,12 @@ database::from_row!(DeadKey {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct ReceiptKey {
     message_id: Vec<u8>,
-    recipient: i64,
     received_at_ms: i64,
     number: i64,
 }
 
 database::from_row!(ReceiptKey {
     message_id,
-    recipient,
     received_at_ms,
     number
 });
@@ -167,8 +165,8 @@ pub(super) async fn remove_dead_callbacks(
     })
 }
 
-/// Removes the receipts that were committed before a time, among the next ones by key. Returns how
-/// many were removed.
+/// Removes the rows of receipts that were committed before a time, among the next ones by key.
+/// Returns how many were removed.
 pub(super) async fn remove_receipts(
     db: &Db,
     bucket: Bucket,
@@ -180,14 +178,13 @@ pub(super) async fn remove_receipts(
     let keys: Vec<ReceiptKey> = db
         .fetch_all(
             query(
-                "select message_id, recipient, received_at_ms, number from raw_receipts
-             where bucket = $1 and (message_id, recipient, received_at_ms, number)
-                 > ($2, $3, $4, $5) and message_id < $6
-             order by message_id, recipient, received_at_ms, number limit $7",
+                "select message_id, received_at_ms, number from raw_receipts
+             where bucket = $1 and (message_id, received_at_ms, number) > ($2, $3, $4)
+                 and message_id < $5
+             order by message_id, received_at_ms, number limit $6",
             )
             .bind(bucket.0)
             .bind(&after.message_id)
-            .bind(after.recipient)
             .bind(after.received_at_ms)
             .bind(after.number)
             .bind(id_bytes(&MessageId::lowest_at(before_ms)))
@@ -296,17 +293,15 @@ impl Change for RemoveReceipts {
         tx.execute(
             query(
                 "delete from raw_receipts where bucket = $1 and received_at_ms < $2
-                 and (message_id, recipient, received_at_ms, number) > ($3, $4, $5, $6)
-                 and (message_id, recipient, received_at_ms, number) <= ($7, $8, $9, $10)",
+                 and (message_id, received_at_ms, number) > ($3, $4, $5)
+                 and (message_id, received_at_ms, number) <= ($6, $7, $8)",
             )
             .bind(self.bucket.0)
             .bind(self.before_ms)
             .bind(&self.after.message_id)
-            .bind(self.after.recipient)
             .bind(self.after.received_at_ms)
             .bind(self.after.number)
             .bind(&self.until.message_id)
-            .bind(self.until.recipient)
             .bind(self.until.received_at_ms)
             .bind(self.until.number),
         )
