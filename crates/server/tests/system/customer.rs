@@ -124,7 +124,13 @@ impl Client {
         self.request_with(line, &format!("Idempotency-Key: {key}\r\n"), body)
     }
 
-    fn request_with(&mut self, line: &str, header: &str, body: &str) -> io::Result<Answer> {
+    /// Sends one request with more headers, each of which ends with CRLF.
+    pub(super) fn request_with(
+        &mut self,
+        line: &str,
+        header: &str,
+        body: &str,
+    ) -> io::Result<Answer> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.connect()?,

@@ -80,6 +80,11 @@ impl Kept {
         }
     }
 
+    /// The installation, for changes before the first copy is made of it.
+    pub(crate) fn original(&self) -> &Installation {
+        &self.ogene
+    }
+
     pub(crate) fn is_embedded(&self) -> bool {
         self.database.is_none()
     }

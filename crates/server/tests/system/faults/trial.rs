@@ -1,18 +1,16 @@
-//! One point after the other: the fault, the restart, and the judgement.
+//! The reference workload at one point: the fault, the restart, and the judgement.
 
 use super::daemon::Daemon;
 use super::invariants;
 use super::kept::Kept;
 use super::points::{self, Point};
+use super::runner::Trial;
 use super::workload::{self, REFUSED, UNREACHED, Workload};
 use crate::customer::{Client, wait_until};
 use crate::installation::Installation;
 use crate::receiver::Receiver;
 use smpp::simulator::{Delay, Fate, Received, Rule, Script, Smsc};
 use smpp::{CommandStatus, DeliverSm, ReceiptState, esm_class};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
@@ -20,12 +18,6 @@ use tokio::runtime::Runtime;
 /// Time in which outcomes must arrive before the service is asked to end.
 const FIRST_TIMEOUT: Duration = Duration::from_secs(3);
 const LONG_TIMEOUT: Duration = Duration::from_mins(1);
-/// Number of points that run at once. The services mostly wait, on PostgreSQL until a dead node is
-/// removed.
-const EMBEDDED_AT_ONCE: usize = 8;
-const SERVED_AT_ONCE: usize = 4;
-/// Maximum number of attempts at a point while the machine is too slow.
-const TRIES: usize = 3;
 /// Binds and the window of each, which bound the pages in doubt after one fault.
 pub(crate) const BINDS: usize = 2;
 const WINDOW: usize = 10;
@@ -67,6 +59,11 @@ impl Stage {
 
     /// Adds keys to the section of the carrier.
     pub(crate) fn with(ogene: &Installation, more: &str) -> Self {
+        Self::configured(ogene, "", more)
+    }
+
+    /// Adds keys to `[http]`, and keys of the carrier or sections behind it.
+    pub(crate) fn configured(ogene: &Installation, http: &str, more: &str) -> Self {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
@@ -76,7 +73,7 @@ impl Stage {
         let receiver = runtime.block_on(Receiver::start());
         let delays = ["\"200ms\""; 20].join(", ");
         ogene.configure(&format!(
-            "[limits]\nsends_per_minute = 1000000\nreports_per_minute = 1000000\n\
+            "{http}\n[limits]\nsends_per_minute = 1000000\nreports_per_minute = 1000000\n\
              reads_per_minute = 1000000\n\
              [callbacks]\nallow_private_targets = true\nretry_delays = [{delays}]\n\
              [carriers.mtn]\naddress = \"{}\"\nsystem_id = \"ogene\"\npassword = \"secret\"\n\
@@ -190,19 +187,7 @@ fn live(
         workload.read_reports(&mut client);
         crediting.wait().expect("it is ours");
     }
-    let listened = service.address.is_some();
-    if point.is_some_and(Point::is_sync) && Point::has_failed(ogene) {
-        wait_until("it ends by itself", || service.has_ended());
-    }
-    let ended_alone = service.has_ended();
-    service.terminate();
-    let (status, log) = service.end();
-    let life = Life {
-        listened,
-        ended_alone,
-        code: status.code(),
-        log,
-    };
+    let life = Life::end(service, ogene, point);
     (workload, life)
 }
 
@@ -215,17 +200,61 @@ pub(crate) struct Life {
     pub(crate) log: String,
 }
 
+impl Life {
+    /// Asks a service to end, unless the fault at the point ends it.
+    pub(crate) fn end(mut service: Daemon, ogene: &Installation, point: Option<&Point>) -> Self {
+        let listened = service.address.is_some();
+        if point.is_some_and(Point::is_sync) && Point::has_failed(ogene) {
+            wait_until("it ends by itself", || service.has_ended());
+        }
+        let ended_alone = service.has_ended();
+        service.terminate();
+        let (status, log) = service.end();
+        Self {
+            listened,
+            ended_alone,
+            code: status.code(),
+            log,
+        }
+    }
+
+    /// Returns `true` if the fault at the point has happened.
+    pub(crate) fn reached(&self, ogene: &Installation, point: &Point) -> bool {
+        if point.kills() {
+            self.code.is_none()
+        } else {
+            Point::has_failed(ogene)
+        }
+    }
+}
+
+impl Trial for Kept {
+    fn kept(&self) -> &Kept {
+        self
+    }
+
+    fn record(&self) -> Vec<Point> {
+        let (ogene, _database) = self.copy();
+        let stage = Stage::set(&ogene);
+        let (workload, life) = live(self, &ogene, &stage, None);
+        assert!(life.code == Some(0), "{life:?}");
+        let told = workload.to_be_told();
+        assert!(stage.has_told(&told) && !told.is_empty());
+        points::all(&ogene)
+    }
+
+    fn attempt(&self, point: &Point) -> Option<bool> {
+        attempt(self, point)
+    }
+}
+
 /// Tries one point. Returns `true` if it was reached, or `None` if the machine was too slow for a
 /// result.
 fn attempt(kept: &Kept, point: &Point) -> Option<bool> {
     let (ogene, _database) = kept.copy();
     let stage = Stage::set(&ogene);
     let (mut workload, life) = live(kept, &ogene, &stage, Some(point));
-    let reached = if point.kills() {
-        life.code.is_none()
-    } else {
-        Point::has_failed(&ogene)
-    };
+    let reached = life.reached(&ogene, point);
     invariants::ended_as_it_should(point, reached, &life);
 
     let service = Daemon::start(ogene.command(&["serve"]));
@@ -255,101 +284,4 @@ pub(crate) fn end_well(mut service: Daemon, ogene: &Installation) {
     assert_eq!(service.end().0.code(), Some(0));
     let verified = ogene.json(&["verify"]);
     assert_eq!(verified["violations"], serde_json::json!([]));
-}
-
-/// Tries a point several times, until the machine is fast enough. Returns `None` if it never was.
-fn persist(kept: &Kept, point: &Point) -> Option<bool> {
-    let mut tries = (0..TRIES).filter_map(|_| attempt(kept, point));
-    tries.next()
-}
-
-/// Returns the points of an undisturbed run.
-fn record(kept: &Kept) -> Vec<Point> {
-    let (ogene, _database) = kept.copy();
-    let stage = Stage::set(&ogene);
-    let (workload, life) = live(kept, &ogene, &stage, None);
-    assert!(life.code == Some(0), "{life:?}");
-    let told = workload.to_be_told();
-    assert!(stage.has_told(&told) && !told.is_empty());
-    points::all(&ogene)
-}
-
-/// Returns the points to try, and how many of them must be reached.
-fn chosen(kept: &Kept, count: usize) -> (Vec<Point>, usize) {
-    let asked = std::env::var("OGENE_FAULTS").unwrap_or_else(|_| count.to_string());
-    if asked.contains(':') {
-        return (vec![Point(asked)], 1);
-    }
-    let points = record(kept);
-    let Ok(count) = asked.parse::<usize>() else {
-        assert_eq!(
-            asked, "all",
-            "OGENE_FAULTS is a number, `all`, or one point"
-        );
-        let all = points.len();
-        return (points, all);
-    };
-    let seed = u64::from(std::process::id());
-    println!("{count} of {} points, from seed {seed}", points.len());
-    // No two runs make exactly the same calls, so more points are tried in place of unreached ones.
-    (points::sample(points, 2 * count, seed), count)
-}
-
-/// Tries several points at once: as many as must be reached, and another for each that was not
-/// reached or not judged. Fails with the points at which an invariant was violated, and if less
-/// than nine in ten were reached.
-pub(crate) fn run(kept: &Kept, count: usize) {
-    let began = Instant::now();
-    let (points, wanted) = chosen(kept, count);
-    let (tried, missed) = (Mutex::new(0), AtomicUsize::new(0));
-    let next = || {
-        let mut tried = tried.lock().expect("nobody failed with it");
-        let is_due = *tried < wanted + missed.load(Ordering::Relaxed);
-        let point = points.get(*tried).filter(|_| is_due)?;
-        *tried += 1;
-        Some(point)
-    };
-    let wrong = Mutex::new(Vec::new());
-    let work = || {
-        while let Some(point) = next() {
-            let began = Instant::now();
-            if let Ok(was) = catch_unwind(AssertUnwindSafe(|| persist(kept, point))) {
-                missed.fetch_add(usize::from(was != Some(true)), Ordering::Relaxed);
-                let word = match was {
-                    Some(true) => "reached",
-                    Some(false) => "not reached",
-                    None => "not judged, as the machine was too slow",
-                };
-                println!("{point}: {word}, {} ms", began.elapsed().as_millis());
-            } else {
-                eprintln!("wrong at OGENE_FAULTS='{point}'");
-                wrong.lock().expect("pushed").push(point.to_string());
-            }
-        }
-    };
-    let at_once = if kept.is_embedded() {
-        EMBEDDED_AT_ONCE
-    } else {
-        SERVED_AT_ONCE
-    };
-    thread::scope(|scope| {
-        for _ in 0..at_once {
-            scope.spawn(work);
-        }
-    });
-    let wrong = wrong.into_inner().expect("no worker failed");
-    let tried = tried.into_inner().expect("no worker failed");
-    let reached = tried - missed.into_inner() - wrong.len();
-    println!(
-        "{tried} points, {reached} of them reached, {} wrong, {} s",
-        wrong.len(),
-        began.elapsed().as_secs()
-    );
-    assert!(
-        wrong.is_empty(),
-        "each alone: OGENE_FAULTS=POINT cargo test -p server --test system\n{}",
-        wrong.join("\n")
-    );
-    let enough = wanted.min((points.len() * 9).div_ceil(10));
-    assert!(reached >= enough, "{reached} of {enough} were reached");
 }
