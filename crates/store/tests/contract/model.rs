@@ -1,6 +1,8 @@
 //! A small reference model of money and recipients. It follows docs/spec in memory, without any
 //! code of the product.
 
+pub(crate) mod payments;
+
 use domain::{Component, DeliveryStatus, MessageId, Money, Recipient};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use store::{BatchKind, ReceiptStatus};
@@ -30,6 +32,8 @@ pub(crate) enum Promise {
 pub(crate) struct Person {
     message: MessageId,
     price: Money,
+    /// The part of the price that the parent gets.
+    margin: Money,
     pages: usize,
     promise: Promise,
     pub(crate) standing: Standing,
@@ -93,12 +97,22 @@ impl SentReceipt {
     }
 }
 
+/// A wallet.
+pub(crate) type Wallet = BTreeMap<Component, Money>;
+
+/// Adds an amount, which may be negative, to a component of a wallet.
+pub(crate) fn add(wallet: &mut Wallet, component: Component, amount: Money) {
+    *wallet.entry(component).or_insert(Money::ZERO) += amount;
+}
+
 /// The unrefunded payment of each component for a message, in the order of drawing.
 type Paid = Vec<(Component, Money)>;
 
 #[derive(Default)]
 pub(crate) struct Model {
-    pub(crate) wallet: BTreeMap<Component, Money>,
+    pub(crate) wallet: Wallet,
+    /// The wallet of the parent.
+    pub(crate) parent: Wallet,
     pub(crate) people: BTreeMap<Recipient, Person>,
     /// The number of recipients with a reported outcome.
     pub(crate) ended: usize,
@@ -110,12 +124,12 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    /// Returns `true` if the wallet pays for it; then it is accepted.
+    /// Returns `true` if the wallet pays for it; then it is accepted, and the parent gets its margin.
     pub(crate) fn send(
         &mut self,
         message: MessageId,
         to: &[Recipient],
-        price: Money,
+        (price, margin): (Money, Money),
         pages: usize,
         promise: Promise,
     ) -> bool {
@@ -132,9 +146,12 @@ impl Model {
             paid.push((component, drawn));
         }
         self.paid.insert(message, paid);
+        let margins = margin * i64::try_from(to.len()).unwrap();
+        add(&mut self.parent, Component::UniversalWallet, margins);
         let person = Person {
             message,
             price,
+            margin,
             pages,
             promise,
             standing: Standing::Waiting,
@@ -266,6 +283,7 @@ impl Model {
                 let price = person.price;
                 self.ended += 1;
                 self.refund(message, price);
+                self.take_margin_back(to);
             }
         }
         own.iter().all(|&to| self.person(to).standing == end)
@@ -359,10 +377,19 @@ impl Model {
         person.doubted = Default::default();
         let (message, price) = (person.message, person.price);
         match person.promise {
-            Promise::Refund if end != DeliveryStatus::Delivered => self.refund(message, price),
+            Promise::Refund if end != DeliveryStatus::Delivered => {
+                self.refund(message, price);
+                self.take_margin_back(to);
+            }
             Promise::SecondLeg { reserve } if !person.on_second => self.refund(message, reserve),
             Promise::Refund | Promise::Nothing | Promise::SecondLeg { .. } => {}
         }
+    }
+
+    /// The margin of a refunded recipient may take the wallet of the parent below zero.
+    fn take_margin_back(&mut self, to: Recipient) {
+        let margin = self.person(to).margin;
+        add(&mut self.parent, Component::UniversalWallet, -margin);
     }
 
     /// Refunds go back to the component that was drawn last first.

@@ -1,7 +1,9 @@
 //! Money and recipients match the model after every step, in any order of events.
 
+mod payments;
+
 use super::chance::Chance;
-use super::model::{Model, Promise, SentReceipt, Standing};
+use super::model::{Model, Promise, SentReceipt, Standing, Wallet};
 use domain::{
     AccountId, BatchId, Component, DeliveryStatus, Gateway, MessageId, Money, Recipient, Terms,
 };
@@ -10,7 +12,7 @@ use std::sync::Arc;
 use store::{
     Accepted, Batch, BatchKind, CarrierReport, Claim, Claimed, Credited, Expiry, MessageKey,
     NewMessage, Planner, Progress, QueueState, Receipt, ReceiptStatus, Requested, Settled, Stop,
-    StopKind,
+    StopKind, Transfer,
 };
 use storekit::{
     CARRIER, Kit, NOW, OTHER_CARRIER, SENDER, Sending, backup, backup_planner, by, claim, credit,
@@ -64,9 +66,15 @@ enum Step {
     GiveUp,
     Cancel,
     PauseAndResume,
+    TopUp,
+    Payment,
+    ExpireTopUp,
+    DecideTopUp,
+    Transfer,
+    TransferAgain,
 }
 
-const CHOICES: [(u64, Step); 22] = [
+const CHOICES: [(u64, Step); 28] = [
     (2, Step::Credit),
     (1, Step::CreditAgain),
     (12, Step::Send),
@@ -89,6 +97,12 @@ const CHOICES: [(u64, Step); 22] = [
     (2, Step::GiveUp),
     (2, Step::Cancel),
     (2, Step::PauseAndResume),
+    (2, Step::TopUp),
+    (5, Step::Payment),
+    (1, Step::ExpireTopUp),
+    (1, Step::DecideTopUp),
+    (4, Step::Transfer),
+    (1, Step::TransferAgain),
 ];
 
 /// A sequence, which is printed if it fails.
@@ -109,8 +123,14 @@ impl Drop for Taken {
 struct World<'k> {
     kit: &'k Kit,
     chance: &'k mut Chance,
+    /// The account, which belongs to the parent.
     account: AccountId,
+    parent: AccountId,
     model: Model,
+    top_ups: Vec<payments::Known>,
+    transfers: Vec<Transfer>,
+    /// The number of the last receipt.
+    receipts: i64,
     /// The accepted messages.
     messages: Vec<NewMessage>,
     /// Messages that were cancelled whole, so that the same send is no duplicate.
@@ -240,6 +260,12 @@ impl World<'_> {
             Step::GiveUp => self.give_up().await,
             Step::Cancel => self.cancel().await,
             Step::PauseAndResume => self.pause_and_resume().await,
+            Step::TopUp => self.create_top_up().await,
+            Step::Payment => self.report_payment().await,
+            Step::ExpireTopUp => self.expire_top_up().await,
+            Step::DecideTopUp => self.decide_top_up().await,
+            Step::Transfer => self.transfer().await,
+            Step::TransferAgain => self.transfer_again().await,
         }
     }
 
@@ -305,11 +331,13 @@ impl World<'_> {
             }
         };
         let recipients = usize::try_from(self.chance.between(1, 6)).unwrap();
+        let margin = self.chance.pick(&[(2, 0), (3, pages)]);
         let sending = Sending {
             recipients,
             first_number: self.next_number,
             pages,
             price: pages * i64::try_from(self.chance.between(2, 5)).unwrap(),
+            parent: Some((self.parent, margin)),
             ..base
         };
         self.next_number += recipients;
@@ -317,7 +345,7 @@ impl World<'_> {
         let pays = self.model.send(
             message.id,
             &message.draft.recipients,
-            Money::from_naira(sending.price),
+            (Money::from_naira(sending.price), Money::from_naira(margin)),
             usize::try_from(pages).unwrap(),
             promise,
         );
@@ -681,19 +709,8 @@ impl World<'_> {
     /// Each component has its expected balance, and every ended recipient has one callback. The
     /// recipients of one message, or of all, have their expected states.
     async fn compare(&mut self, all: bool) {
-        let wallet = self
-            .kit
-            .store
-            .wallets()
-            .find(self.account)
-            .await
-            .unwrap()
-            .unwrap();
-        for component in Component::ALL {
-            let held = self.model.wallet.get(&component).copied();
-            let held = held.unwrap_or(Money::ZERO);
-            assert_eq!(wallet.get(component), held, "{component:?}");
-        }
+        self.compare_wallet(self.account, &self.model.wallet).await;
+        self.compare_wallet(self.parent, &self.model.parent).await;
         assert_eq!(self.settled, self.model.ended, "came to an end");
         let one = self.chance.place(self.messages.len());
         for (at, message) in self.messages.iter().enumerate() {
@@ -714,6 +731,16 @@ impl World<'_> {
         }
     }
 
+    async fn compare_wallet(&self, account: AccountId, expected: &Wallet) {
+        let wallets = self.kit.store.wallets();
+        let wallet = wallets.find(account).await.unwrap().unwrap();
+        for component in Component::ALL {
+            let held = expected.get(&component).copied().unwrap_or(Money::ZERO);
+            let found = wallet.get(component);
+            assert_eq!(found, held, "{component:?} of {account}");
+        }
+    }
+
     /// Settles everything.
     async fn finish(&mut self) {
         self.release(None).await;
@@ -728,6 +755,7 @@ impl World<'_> {
         }
         self.give_up().await;
         self.compare(true).await;
+        self.compare_receipts().await;
         let mut people = self.model.people.values();
         assert!(people.all(|person| matches!(person.standing, Standing::Ended(_))));
         assert_eq!(self.model.ended, self.model.people.len(), "each ends once");
@@ -764,11 +792,17 @@ async fn money_and_recipients_always_match_the_model(kit: &Kit) {
 /// Runs the sequence of a seed with recipients from this number on. Returns the next number.
 async fn run(kit: &Kit, seed: u64, next_number: usize) -> usize {
     let mut chance = Chance::new(seed);
+    let parent = kit.account(0).await;
+    let receipts = payments::receipts(kit).await.len();
     let mut world = World {
         kit,
-        account: kit.account(0).await,
+        account: kit.sub_account(parent, 0).await,
+        parent,
         chance: &mut chance,
         model: Model::default(),
+        top_ups: vec![],
+        transfers: vec![],
+        receipts: i64::try_from(receipts).unwrap(),
         messages: vec![],
         reopened: HashSet::new(),
         credits: vec![],
