@@ -11,10 +11,14 @@ mod simulation {
     mod customers;
     mod dice;
     mod fault;
+    mod laws;
     mod life;
+    mod payments;
+    mod provider;
     mod receiver;
     mod rules;
     mod runs;
     mod state;
+    mod transfers;
     mod world;
 }

@@ -3,10 +3,11 @@
 use super::carrier::{SentReceipt, Smsc};
 use super::changes;
 use super::codes::{self, Code};
-use super::customers::{ACCOUNTS, Send};
+use super::customers::{PARENT, PAYERS, Send};
 use super::receiver::ORIGINS;
 use super::rules::{CARRIERS, RETRIES};
 use super::state::{Outside, State};
+use super::{payments, transfers};
 use database::Commit;
 use domain::{DeliveryStatus, Environment, Gateway, MessageId, Money, Priority, Recipient};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +35,14 @@ pub(crate) async fn left(outside: &Outside, store: &Store) -> String {
     let untyped = sends.iter().filter(is_open).count();
     if untyped > 0 {
         left.push(format!("{untyped} codes"));
+    }
+    {
+        let state = outside.lock();
+        let top_ups = state.top_ups.iter().filter(|one| one.is_open()).count();
+        let transfers = state.transfers.iter().filter(|one| one.is_open()).count();
+        if top_ups + transfers > 0 {
+            left.push(format!("{top_ups} top-ups and {transfers} transfers"));
+        }
     }
     let changing = sends.iter().filter(|send| changes::is_open(send)).count();
     if changing > 0 {
@@ -74,7 +83,7 @@ pub(crate) fn traffic(outside: &Outside) -> (u32, u64) {
 /// Returns all messages that were charged or answered as accepted.
 async fn messages(store: &Store, sends: &[Send]) -> Vec<(MessageId, Send)> {
     let mut found = BTreeMap::new();
-    for account in ACCOUNTS {
+    for account in PAYERS {
         for entry in statement(store, account).await {
             if entry.kind != EntryKind::Charge {
                 continue;
@@ -144,7 +153,7 @@ pub(crate) async fn check(outside: &Outside, store: &Store) -> Vec<String> {
         });
     }
     let mut ledger = Vec::new();
-    for account in ACCOUNTS {
+    for account in PAYERS {
         ledger.extend(statement(store, account).await);
     }
     let dead = store
@@ -159,6 +168,8 @@ pub(crate) async fn check(outside: &Outside, store: &Store) -> Vec<String> {
         let origin = origin.trim_end_matches(":80").to_owned();
         *dead_at.entry(origin).or_default() += count;
     }
+    payments::check(outside, store, &ledger, &mut wrong).await;
+    transfers::check(outside, &ledger, &mut wrong);
     let state = outside.lock();
     // A submit that was on its way is stored at the time of the jump.
     let is_of_jump = |one: &String| state.jumped && one.ends_with("a carrier got some of it since");
@@ -286,6 +297,10 @@ fn check_money(all: &[Message], ledger: &[LedgerEntry], wrong: &mut Vec<String>)
         if charged + cost != Money::ZERO {
             wrong.push(format!("{} was charged {charged}, not {cost}", message.id));
         }
+        let margins: Vec<_> = of(EntryKind::Margin).collect();
+        let recipients = of(EntryKind::Refund).filter_map(|refund| refund.recipient);
+        let recipients = recipients.map(Recipient::digits).collect();
+        check_margins(message, &margins, &recipients, wrong);
         let mut refunded = BTreeSet::new();
         for refund in of(EntryKind::Refund) {
             let recipient = refund.recipient.map_or(0, Recipient::digits);
@@ -299,6 +314,42 @@ fn check_money(all: &[Message], ledger: &[LedgerEntry], wrong: &mut Vec<String>)
                 wrong.push(format!("{refund:?} after {end:?}"));
             }
         }
+    }
+}
+
+/// Checks that the parent got its margin once, and gave back that of each refunded recipient once.
+fn check_margins(
+    message: &Message,
+    margins: &[&LedgerEntry],
+    refunded: &BTreeSet<u64>,
+    wrong: &mut Vec<String>,
+) {
+    let of_page = Money::from_naira(message.send.margin() * message.send.pages);
+    let of_message = match message.send.environment {
+        Environment::Live => of_page * i64::try_from(message.send.recipients.len()).unwrap(),
+        Environment::Sandbox => Money::ZERO,
+    };
+    let mut given = Money::ZERO;
+    let mut back = BTreeMap::new();
+    for entry in margins {
+        match entry.recipient {
+            None => given += entry.amount,
+            Some(recipient) => {
+                let once = back.insert(recipient.digits(), -entry.amount).is_none();
+                if !once || entry.account != PARENT {
+                    wrong.push(format!("{entry:?} of {}", message.id));
+                }
+            }
+        }
+    }
+    let is_owed = of_message != Money::ZERO;
+    let owed = refunded.iter().filter(|_| is_owed);
+    let owed: BTreeMap<u64, Money> = owed.map(|recipient| (*recipient, of_page)).collect();
+    if given != of_message || back != owed {
+        let id = message.id;
+        wrong.push(format!(
+            "{id} gave {given} of {of_message}, {back:?} of {owed:?} went back"
+        ));
     }
 }
 

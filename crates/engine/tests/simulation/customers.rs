@@ -3,14 +3,16 @@
 use super::changes::{self, Changes};
 use super::codes::{self, Code};
 use super::receiver::ORIGINS;
-use super::rules::{PRICE, TIMEOUT_MS};
+use super::rules::{MARGIN, PRICE, TIMEOUT_MS};
 use super::state::{Outside, State};
+use super::{payments, transfers};
 use domain::idempotency::{IdempotencyKey, Operation};
+use domain::resale::{Direction, SubAccountChange, SubAccountRequest, TransferRequest};
 use domain::time::lagos_time;
-use domain::token::{self, Scopes, TokenTerms};
+use domain::token::{self, Scopes, TokenHash, TokenTerms};
 use domain::{
-    Account, AccountId, AccountStatus, Component, Environment, Gateway, MessageId, Money, Refusal,
-    SendFields, SenderId, SenderStatus, Verification,
+    Account, AccountId, AccountStatus, Component, Environment, Gateway, MessageId, Money, Price,
+    Refusal, SendFields, SenderId, SenderStatus, Verification,
 };
 use engine::{
     Admission, Answered, Clock, Credentials, Engine, Error, Keyed, NotAdmitted, Purpose,
@@ -19,7 +21,7 @@ use engine::{
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{By, EntryKind, LedgerEntry, Store, TokenInfo};
+use store::{By, EntryKind, LedgerEntry, Outcome, Store, TokenInfo, Transfer};
 use tokio::time::{sleep, sleep_until};
 
 /// The start of the engine's clock.
@@ -30,7 +32,20 @@ pub(crate) const LAST_SEND_MS: u64 = 22_000;
 const FIRST_NUMBER: u64 = 2_348_031_000_000;
 const CLIENT: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-pub(crate) const ACCOUNTS: [AccountId; 2] = [AccountId(10_001), AccountId(10_002)];
+pub(crate) const ACCOUNTS: [AccountId; 2] = [PARENT, AccountId(10_002)];
+/// An account with a sub-account, which has the same last octet.
+pub(crate) const PARENT: AccountId = AccountId(10_001);
+pub(crate) const SUB: AccountId = AccountId(10_257);
+/// All accounts with a wallet.
+pub(crate) const PAYERS: [AccountId; 3] = [PARENT, AccountId(10_002), SUB];
+
+/// The gateways, all of which have one price.
+const GATEWAYS: [Gateway; 4] = [
+    Gateway::DirectRefund,
+    Gateway::DirectCorporate,
+    Gateway::Otp,
+    Gateway::DualBackup,
+];
 
 /// A send of a customer, who repeats the request until it is accepted or refused.
 #[derive(Clone, Debug)]
@@ -74,21 +89,15 @@ pub(crate) fn plan(state: &mut State) {
         } else {
             Environment::Live
         };
-        let gateways = [
-            Gateway::DirectRefund,
-            Gateway::DirectCorporate,
-            Gateway::Otp,
-            Gateway::DualBackup,
-        ];
         let (campaign, few) = (dice.between(50, 80), dice.between(1, 5));
         let recipients = if dice.percent(5) { campaign } else { few };
         let pages = dice.pick(&[1, 1, 1, 2, 3]);
         let filling = "x".repeat(pages * 150 - 60);
         let send = Send {
             at_ms: dice.below(LAST_SEND_MS),
-            account: dice.pick(&ACCOUNTS),
+            account: dice.pick(&PAYERS),
             environment,
-            gateway: dice.pick(&gateways),
+            gateway: dice.pick(&GATEWAYS),
             recipients: (0..recipients).map(|place| last + place).collect(),
             pages: i64::try_from(pages).unwrap(),
             body: format!("Message {number} {filling}"),
@@ -128,6 +137,8 @@ pub(crate) fn plan(state: &mut State) {
         }
     }
     codes::plan(state);
+    payments::plan(state);
+    transfers::plan(state);
 }
 
 /// Returns the actor of the test.
@@ -151,29 +162,7 @@ pub(crate) async fn open_accounts(store: &Store, outside: &Outside) {
         };
         let made = store.accounts().create(made, by());
         made.await.unwrap();
-        let sender = SenderId {
-            name: "Ogene".to_owned(),
-            status: SenderStatus::Pending,
-            purpose: "tests".to_owned(),
-            international: false,
-            approved_at_ms: None,
-            rejection_reason: None,
-        };
-        store.senders().add(account, sender, by()).await.unwrap();
-        let approved = SenderStatus::Approved;
-        let status = store
-            .senders()
-            .set_status(account, "Ogene", approved, None, by());
-        assert!(status.await.unwrap());
-        let info = TokenInfo {
-            id: format!("tok_{number}"),
-            account,
-            name: "A".to_owned(),
-            terms: TokenTerms::default(),
-            created_at_ms: START_MS,
-            revoked_at_ms: None,
-        };
-        let hash = token::hash(&token(account));
+        let (info, hash) = token_of(account);
         store.tokens().add(info, hash, by()).await.unwrap();
         let naira = outside.lock().dice.between(100, 3_000);
         let credit = LedgerEntry {
@@ -188,15 +177,83 @@ pub(crate) async fn open_accounts(store: &Store, outside: &Outside) {
         };
         store.wallets().credit(credit, by()).await.unwrap();
     }
+    open_sub_account(store).await;
+    for account in PAYERS {
+        let sender = SenderId {
+            name: "Ogene".to_owned(),
+            status: SenderStatus::Pending,
+            purpose: "tests".to_owned(),
+            international: false,
+            approved_at_ms: None,
+            rejection_reason: None,
+        };
+        store.senders().add(account, sender, by()).await.unwrap();
+        let approved = SenderStatus::Approved;
+        let status = store
+            .senders()
+            .set_status(account, "Ogene", approved, None, by());
+        assert!(status.await.unwrap());
+    }
+}
+
+/// Creates the sub-account, with its prices and some money of its parent.
+async fn open_sub_account(store: &Store) {
+    let request = SubAccountRequest {
+        name: "B".to_owned(),
+        email: "b@example.com".to_owned(),
+    };
+    let accounts = store.sub_accounts();
+    let made = accounts.request((PARENT, request), token_of(SUB), None, by());
+    assert!(matches!(made.await.unwrap(), Outcome::Made(_)));
+    let price = Money::from_naira(PRICE + MARGIN);
+    let price = Price {
+        plain: price,
+        unicode: price,
+    };
+    let change = SubAccountChange {
+        prices: GATEWAYS.map(|gateway| (gateway, Some(price))).into(),
+        ..SubAccountChange::default()
+    };
+    let changed = accounts.change((PARENT, SUB), change, None, by());
+    assert!(matches!(changed.await.unwrap(), Outcome::Made(_)));
+    let transfer = Transfer {
+        id: MessageId::new(START_MS, [77; 10]),
+        account: SUB,
+        request: TransferRequest {
+            amount: Money::from_naira(90),
+            direction: Direction::ToSub,
+            reference: "first".to_owned(),
+        },
+        created_at_ms: START_MS,
+    };
+    let moved = accounts.transfer(PARENT, transfer, None, by());
+    assert!(matches!(moved.await.unwrap(), Outcome::Made(_)));
 }
 
 fn token(account: AccountId) -> String {
-    let last = account.0.to_be_bytes()[7];
-    token::make(&[last; token::RANDOM_BYTES]).unwrap()
+    let [.., high, low] = account.0.to_be_bytes();
+    let mut random = [low; token::RANDOM_BYTES];
+    random[0] = high;
+    token::make(&random).unwrap()
 }
 
-/// Starts the remaining sends as tasks of this process.
+/// Returns the row of an account's token.
+fn token_of(account: AccountId) -> (TokenInfo, TokenHash) {
+    let info = TokenInfo {
+        id: format!("tok_{account}"),
+        account,
+        name: "A".to_owned(),
+        terms: TokenTerms::default(),
+        created_at_ms: START_MS,
+        revoked_at_ms: None,
+    };
+    (info, token::hash(&token(account)))
+}
+
+/// Starts the remaining requests as tasks of this process.
 pub(crate) fn send_all(outside: &Outside, engine: &Engine, clock: &Clock) {
+    payments::run_all(outside, engine);
+    transfers::run_all(outside, engine);
     let state = outside.lock();
     for (index, send) in state.sends.iter().enumerate().filter(|(_, send)| {
         let has_code = send.code.as_ref().is_some_and(Code::is_open);
@@ -289,13 +346,23 @@ pub(crate) async fn admit(
     send: &Send,
     purpose: Purpose,
 ) -> Result<Admission, NotAdmitted> {
-    let token = token(send.account);
+    admit_as(engine, send.account, send.environment, purpose).await
+}
+
+/// Admits a request of an account.
+pub(crate) async fn admit_as(
+    engine: &Engine,
+    account: AccountId,
+    environment: Environment,
+    purpose: Purpose,
+) -> Result<Admission, NotAdmitted> {
+    let token = token(account);
     let credentials = Credentials {
         token: Some(&token),
         client: CLIENT,
         permitting: Scopes::ALL,
     };
-    engine.admit(credentials, send.environment, purpose).await
+    engine.admit(credentials, environment, purpose).await
 }
 
 /// The key of a send, which its copies share, with its cost as the answer.
@@ -342,9 +409,14 @@ impl Send {
         self.due_ms(message) + own_ms.min(TIMEOUT_MS)
     }
 
+    /// Returns the part of the price of a page that the parent gets, in naira.
+    pub(crate) fn margin(&self) -> i64 {
+        if self.account == SUB { MARGIN } else { 0 }
+    }
+
     /// Returns the cost by a calculation of its own.
     pub(crate) fn cost(&self) -> Money {
         let count = i64::try_from(self.recipients.len()).unwrap();
-        Money::from_naira(PRICE * self.pages * count)
+        Money::from_naira((PRICE + self.margin()) * self.pages * count)
     }
 }

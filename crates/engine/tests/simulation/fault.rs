@@ -57,6 +57,10 @@ faults! {
     CallbackRefused,
     /// Receivers refuse a callback, or all callbacks of a message.
     CallbackUnwanted,
+    /// The payment provider answers with 502.
+    ProviderFails,
+    /// The payment provider does not answer.
+    ProviderHangs,
     /// The process is killed, perhaps between a commit and its answer.
     Killed,
     /// The process is shut down and started again.

@@ -5,6 +5,7 @@ use super::carrier::Smsc;
 use super::checks;
 use super::customers::{self, START_MS};
 use super::fault::Fault;
+use super::laws;
 use super::rules;
 use super::state::{DiskFaults, Outside};
 use super::world::{Pipes, disk};
@@ -141,12 +142,13 @@ impl Process {
             }
         };
         customers::send_all(&self.outside, &engine, clock);
-        if !self.inject_faults(clock).await {
+        if !self.inject_faults(&store, clock, violations).await {
             self.outside.note(|| ENDING.to_owned());
             engine.shutdown().await;
             return false;
         }
         self.end_faults();
+        violations.extend(laws::broken(&store).await);
         violations.extend(self.settle(&store, clock).await);
         violations.extend(checks::check(&self.outside, &store).await);
         engine.shutdown().await;
@@ -155,8 +157,14 @@ impl Process {
     }
 
     /// Injects faults until their time is over. Returns `false` if the process must be shut down.
-    async fn inject_faults(&self, clock: &Clock) -> bool {
+    async fn inject_faults(
+        &self,
+        store: &Store,
+        clock: &Clock,
+        violations: &mut Vec<String>,
+    ) -> bool {
         loop {
+            violations.extend(laws::broken(store).await);
             let pause_ms = {
                 let mut state = self.outside.lock();
                 if state.now_ms() >= SCRIPT_MS {

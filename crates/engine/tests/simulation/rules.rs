@@ -1,7 +1,9 @@
 //! The settings of the simulation. Hours are shortened to minutes.
 
 use super::dice::Dice;
+use super::provider;
 use super::state::State;
+use domain::payment::{Bonus, Percent, Terms};
 use domain::{
     CarrierRules, CodeWords, Gateway, GatewayRules, InDoubt, Legs, Money, NumberPlan, Preference,
     Price, Rulebook, Tariff,
@@ -16,8 +18,11 @@ use std::time::Duration;
 pub(crate) const CARRIERS: [&str; 2] = ["north", "south"];
 /// The time after which a recipient without an outcome expires.
 pub(crate) const TIMEOUT_MS: i64 = 120_000;
-/// The price of a page.
+/// The price of a page, and what a sub-account pays more.
 pub(crate) const PRICE: i64 = 4;
+pub(crate) const MARGIN: i64 = 2;
+/// The times in which a top-up expires. The longer one is longer than the simulation.
+const LIFETIMES_MS: [i64; 2] = [60_000, 30 * 86_400_000];
 /// An in-flight window that never limits delayed multipart recipients. Some seeds use it.
 const WIDE_WINDOW: usize = 1_000;
 /// Number of retries of a callback.
@@ -58,9 +63,27 @@ pub(crate) fn settings(state: &mut State) -> Settings {
         guards: GuardSettings::default(),
         retention: Retention::default(),
         inbound: InboundSettings::default(),
-        payments: PaymentSettings::default(),
+        payments: payments(dice),
         mail: None,
         sessions: domain::user::session::SessionLimits::default(),
+    }
+}
+
+fn payments(dice: &mut Dice) -> PaymentSettings {
+    let settings = PaymentSettings::default();
+    PaymentSettings {
+        terms: Terms {
+            minimum: Money::from_naira(1),
+            bonuses: vec![Bonus {
+                from: Money::from_naira(100),
+                percent: Percent::from_hundredths(500),
+            }],
+            expires_ms: dice.pick(&LIFETIMES_MS),
+            ..settings.terms
+        },
+        providers: vec![provider::settings()],
+        sweep: Duration::from_secs(20),
+        ..settings
     }
 }
 

@@ -4,7 +4,10 @@ use super::carrier::Smsc;
 use super::customers::Send;
 use super::dice::Dice;
 use super::fault::Fault;
+use super::payments::PlannedTopUp;
+use super::provider::Book;
 use super::receiver::Receivers;
+use super::transfers::PlannedTransfer;
 use engine::Clock;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -32,6 +35,10 @@ pub(crate) struct State {
     pub(crate) smscs: [Smsc; 2],
     pub(crate) receivers: Receivers,
     pub(crate) sends: Vec<Send>,
+    pub(crate) top_ups: Vec<PlannedTopUp>,
+    pub(crate) transfers: Vec<PlannedTransfer>,
+    /// The payments at the provider.
+    pub(crate) book: Book,
     pub(crate) disk: DiskFaults,
     /// `true` if the clock was set during the faults.
     pub(crate) jumped: bool,
@@ -71,6 +78,9 @@ impl Outside {
             smscs: Default::default(),
             receivers: Receivers::default(),
             sends: Vec::new(),
+            top_ups: Vec::new(),
+            transfers: Vec::new(),
+            book: Book::default(),
             disk: DiskFaults::default(),
             jumped: false,
             kill: Arc::default(),

@@ -3,7 +3,7 @@
 use super::fault::Fault;
 use super::rules::CARRIERS;
 use super::state::{Outside, State};
-use super::{carrier, receiver};
+use super::{carrier, provider, receiver};
 use database::{Commit, CommitVerdict, Disk};
 use engine::{Network, NetworkFuture, Transport};
 use rustls::RootCertStore;
@@ -31,6 +31,11 @@ impl Network for Pipes {
         let carrier = (0..CARRIERS.len()).find(|&which| carrier_address(which) == address);
         if let Some(which) = carrier {
             return Box::pin(ready(self.dial_carrier(which)));
+        }
+        if address == provider::address() {
+            let (ours, theirs) = duplex(PIPE_OCTETS);
+            tokio::spawn(provider::serve(self.0.clone(), theirs));
+            return Box::pin(ready(Ok(Box::new(ours) as Box<dyn Transport>)));
         }
         let mut state = self.0.lock();
         let refuses = state.strikes(Fault::CallbackRefused, 30);
