@@ -6,6 +6,9 @@ use crate::kit::provider::{Kind, Mood, Provider};
 use crate::kit::{Ogene, Setup, until};
 use crate::top_ups::{TOP_UPS, created, post, read};
 use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 /// The total of a top-up of 1,000 naira, in kobo.
@@ -236,10 +239,38 @@ async fn the_search_finds_payments_and_ends_the_time_to_pay() {
     ogene.end().await;
 }
 
+/// Number of payments and of webhooks for each. With `OGENE_LONG` there are more.
+const SHUFFLED: (usize, usize) = (20, 10);
+const MANY_SHUFFLED: (usize, usize) = (100, 100);
+/// Number of requests at once. It is more than the calls of a provider at once, so that some webhooks
+/// are refused and repeated.
+const AT_ONCE: usize = 200;
+/// The pause of a provider before it repeats a webhook.
+const REPEATED_AFTER: Duration = Duration::from_millis(20);
+
+/// Makes top-ups, and pays them. Returns the webhooks and the return pages.
+async fn paid_top_ups(
+    provider: &Provider,
+    ogene: &Ogene,
+    (payments, copies): (usize, usize),
+) -> Vec<Request> {
+    let mut requests = Vec::new();
+    for _ in 0..payments {
+        let top_up = created(ogene, TOP_UPS).await;
+        let reference = text(&top_up, "reference").to_owned();
+        let back = format!("/payments/return/{}", text(&top_up, "top_up_id"));
+        let hook = provider.hook(&reference);
+        provider.pay(&reference, TOTAL);
+        let hooks = std::iter::repeat_n(hook, copies);
+        requests.extend(hooks.chain([Request::get(&back)]));
+    }
+    requests
+}
+
 #[tokio::test]
 async fn shuffled_webhooks_on_two_nodes_credit_each_payment_once() {
-    const PAYMENTS: usize = 20;
-    const COPIES: usize = 10;
+    let is_long = std::env::var_os("OGENE_LONG").is_some();
+    let size = if is_long { MANY_SHUFFLED } else { SHUFFLED };
     let provider = Provider::start(Kind::Paystack).await;
     let setup = provider.of(Setup::new()).set("payments.sweep", r#""1s""#);
     let ogene = setup.set("limits.reads_per_minute", "100000").start().await;
@@ -248,33 +279,30 @@ async fn shuffled_webhooks_on_two_nodes_credit_each_payment_once() {
         ogene.address,
         other.as_ref().map_or(ogene.address, |node| node.address),
     ];
-    let mut hooks = Vec::new();
-    for _ in 0..PAYMENTS {
-        let top_up = created(&ogene, TOP_UPS).await;
-        let reference = text(&top_up, "reference").to_owned();
-        let back = format!("/payments/return/{}", text(&top_up, "top_up_id"));
-        let hook = provider.hook(&reference);
-        provider.pay(&reference, TOTAL);
-        let copies = std::iter::repeat_n(hook, COPIES);
-        hooks.extend(copies.chain([Request::get(&back)]));
-    }
-    // A step that has no divisor in common with the count visits each once.
+    let requests = paid_top_ups(&provider, &ogene, size).await;
+    let places = Arc::new(Semaphore::new(AT_ONCE));
     let mut asking = JoinSet::new();
-    for place in 0..hooks.len() {
-        let request = hooks[place * 89 % hooks.len()].clone();
-        let address = addresses[place % 2];
+    for place in 0..requests.len() {
+        // A step that has no divisor in common with the count visits each once.
+        let request = requests[place * 89 % requests.len()].clone();
+        let (address, places) = (addresses[place % 2], Arc::clone(&places));
         asking.spawn(async move {
+            let _place = places.acquire().await;
             // A provider repeats a webhook that was not taken.
             while try_ask(address, &request).await.expect("an answer").status != 200 {
-                tokio::task::yield_now().await;
+                tokio::time::sleep(REPEATED_AFTER).await;
             }
         });
     }
     asking.join_all().await;
+    let (payments, _) = size;
     let numbers = ogene.sql("select receipt_number from top_ups order by receipt_number");
-    let expected: Vec<String> = (1..=PAYMENTS).map(|number| number.to_string()).collect();
+    let expected: Vec<String> = (1..=payments).map(|number| number.to_string()).collect();
     assert_eq!(numbers.lines().collect::<Vec<_>>(), expected);
-    assert!((credited(&ogene).await - 20_000.0).abs() < 1e-9);
+    let credits = ogene.sql("select count(*) from ledger where reference like 'ogene-%'");
+    assert_eq!(credits, payments.to_string());
+    let naira = u32::try_from(payments * 1_000).expect("some thousands");
+    assert!((credited(&ogene).await - f64::from(naira)).abs() < 1e-6);
     if let Some(other) = other {
         other.stop().await;
     }
