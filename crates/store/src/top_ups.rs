@@ -150,8 +150,8 @@ impl TopUps<'_> {
         self.db.change(take).await
     }
 
-    /// Ends the time to pay of a top-up.
-    pub async fn expire(self, id: TopUpId) -> Result<()> {
+    /// Ends the time to pay of a top-up. Returns `true` if it has expired with this.
+    pub async fn expire(self, id: TopUpId) -> Result<bool> {
         self.db.change(Expire { id }).await
     }
 

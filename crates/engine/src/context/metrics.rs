@@ -1,6 +1,8 @@
 //! The metrics of the engine. Handles are kept, since a lookup for each PDU would cost more than
 //! the PDU.
 
+pub(crate) mod payments;
+
 use crate::context::outcome::Outcome;
 use crate::context::plan::SANDBOX;
 use domain::carrier_control::CarrierControl;

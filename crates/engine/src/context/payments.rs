@@ -6,19 +6,22 @@
 
 use crate::context::http_client::connect::Connector;
 use crate::context::http_client::{Answered, HttpClient, Unanswered};
+use crate::context::metrics::payments::provider_call;
 use crate::context::network::Network;
 use crate::error::StartError;
 use crate::settings::{PaymentSettings, ProviderSettings};
 use bytes::Bytes;
+use database::Outage;
 use domain::payment::provider::{ApiAnswer, ApiCall, Checkout, Headers};
-use domain::payment::{Payment, is_page};
+use domain::payment::{Payment, RecentChecks, TopUpId, is_page};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HOST, USER_AGENT};
 use http::{HeaderValue, Method, Request};
 use http_body_util::Full;
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use url::{Position, Url};
 
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("Ogene/", env!("CARGO_PKG_VERSION")));
@@ -28,6 +31,9 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 const CALL_TIMEOUT: Duration = Duration::from_secs(12);
 /// Maximum number of calls of a provider at once. A further one fails at once.
 const MAX_CALLS: usize = 64;
+/// The names of calls in metrics.
+const CREATE: &str = "create";
+const FIND: &str = "find";
 /// Maximum number of idle connections to a provider.
 const MAX_KEPT: usize = 8;
 
@@ -56,6 +62,9 @@ pub(crate) struct PaymentProvider {
     settings: ProviderSettings,
     client: HttpClient,
     calls: Semaphore,
+    checks: Mutex<RecentChecks>,
+    /// The limiter of log lines about webhooks without a right signature.
+    unsigned: Outage,
 }
 
 /// The settings of top-ups, and the providers.
@@ -78,6 +87,8 @@ impl Payments {
                 settings: settings.clone(),
                 client: HttpClient::new(connector, MAX_KEPT),
                 calls: Semaphore::new(MAX_CALLS),
+                checks: Mutex::default(),
+                unsigned: Outage::of("payment webhooks are refused"),
             }))
         };
         let providers = settings.providers.iter().map(provider);
@@ -101,9 +112,9 @@ impl PaymentProvider {
     /// Makes a page for a payment. Returns its address.
     pub(crate) async fn create(&self, checkout: &Checkout<'_>) -> Result<String, CallFailed> {
         let call = |token: &str| self.settings.provider.create(checkout, token);
-        let mut answered = self.call(&call).await;
+        let mut answered = self.call(CREATE, &call).await;
         if matches!(answered, Err(CallFailed::NotSent(_))) {
-            answered = self.call(&call).await;
+            answered = self.call(CREATE, &call).await;
         }
         let answered = answered?;
         let unread = || CallFailed::Unread(answered.status);
@@ -125,7 +136,7 @@ impl PaymentProvider {
 
     async fn find_once(&self, reference: &str) -> Result<Option<Payment>, CallFailed> {
         let call = |token: &str| self.settings.provider.find(reference, token);
-        let answered = self.call(&call).await?;
+        let answered = self.call(FIND, &call).await?;
         let unread = CallFailed::Unread(answered.status);
         if !matches!(answered.status, 200..300 | 400 | 404) {
             return Err(unread);
@@ -139,6 +150,17 @@ impl PaymentProvider {
         self.settings.provider.is_signed(headers, body)
     }
 
+    /// Returns the number of refused webhooks that were not logged, or `None` if another one is not
+    /// to be logged now.
+    pub(crate) fn unsigned_to_log(&self) -> Option<u64> {
+        self.unsigned.is_to_log()
+    }
+
+    /// Returns `true` if a visitor of the return page may cause a question about the payment.
+    pub(crate) fn may_ask_again(&self, id: TopUpId, now_ms: i64) -> bool {
+        self.checks.lock().begin(id, now_ms)
+    }
+
     /// Returns the reference that a webhook names.
     pub(crate) fn hook_reference(&self, body: &[u8]) -> Option<String> {
         self.settings.provider.hook_reference(body)
@@ -149,9 +171,25 @@ impl PaymentProvider {
         self.client.sweep();
     }
 
-    /// Makes a call, after the login if the provider needs one.
-    async fn call(&self, call: &(dyn Fn(&str) -> ApiCall + Sync)) -> Result<Answered, CallFailed> {
+    /// Makes a call, and measures it with its login.
+    async fn call(
+        &self,
+        name: &'static str,
+        call: &(dyn Fn(&str) -> ApiCall + Sync),
+    ) -> Result<Answered, CallFailed> {
         let _place = self.calls.try_acquire().map_err(|_| CallFailed::Busy)?;
+        let began = Instant::now();
+        let called = self.call_logged_in(call).await;
+        let status = called.as_ref().ok().map(|answered| answered.status);
+        provider_call(self.name(), name, status, began.elapsed());
+        called
+    }
+
+    /// Makes a call, after the login if the provider needs one.
+    async fn call_logged_in(
+        &self,
+        call: &(dyn Fn(&str) -> ApiCall + Sync),
+    ) -> Result<Answered, CallFailed> {
         let called = async {
             let mut token = String::new();
             if let Some(login) = self.settings.provider.login() {

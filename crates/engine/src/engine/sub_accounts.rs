@@ -2,6 +2,7 @@
 
 use super::admission::Admission;
 use super::keyed_change::{Changed, Claimed, KeyedAnswer, changed};
+use crate::context::metrics::payments as measures;
 use crate::error::{Error, within};
 use domain::resale::{
     SubAccountChange, SubAccountChangeFields, SubAccountFields, SubAccountRequest, TransferFields,
@@ -9,7 +10,7 @@ use domain::resale::{
 };
 use domain::token::{self, TokenTerms};
 use domain::{AccountId, MessageId, ObjectRefusal, Refusal, idempotency};
-use store::{SubAccount, TokenInfo, Transfer};
+use store::{Outcome, SubAccount, TokenInfo, Transfer};
 
 /// The name of the first token of a sub-account.
 const FIRST_TOKEN: &str = "first token";
@@ -108,8 +109,9 @@ pub async fn transfer(
         Changed::Replay(answer) => return Ok(Changed::Replay(answer)),
     };
     let by = admission.author();
+    let (id, direction) = (MessageId::new(by.at_ms, context.random.bytes()), request.direction);
     let transfer = Transfer {
-        id: MessageId::new(by.at_ms, context.random.bytes()),
+        id,
         account,
         request,
         created_at_ms: by.at_ms,
@@ -117,6 +119,10 @@ pub async fn transfer(
     let accounts = context.store.sub_accounts();
     let made = accounts.transfer(parent, transfer, claimed.keyed.take(), by);
     let outcome = within(async { Ok(made.await?) }).await?;
+    // The answer to a repeated reference has the id of the first transfer.
+    if matches!(&outcome, Outcome::Made(transfer) if transfer.id == id) {
+        measures::transfer(direction);
+    }
     changed(outcome, |transfer| transfer)
 }
 

@@ -3,6 +3,7 @@
 use super::admission::Admission;
 use super::keyed_change::{Changed, Claimed, KeyedAnswer, changed};
 use crate::context::Context;
+use crate::context::metrics::payments as measures;
 use crate::context::payments::{PaymentProvider, Payments};
 use crate::error::{Error, within};
 use crate::payments::{return_page, sandbox_page};
@@ -10,6 +11,7 @@ use domain::payment::provider::Checkout;
 use domain::payment::{NewTopUp, TopUp, TopUpFields, TopUpId, TopUpRequest, TopUpState};
 use domain::{Environment, ObjectRefusal, Refusal, idempotency};
 use std::sync::Arc;
+use store::Outcome;
 
 /// The provider of top-ups in the sandbox, where a page of ours pays.
 const SANDBOX_PROVIDER: &str = "sandbox";
@@ -47,6 +49,9 @@ pub async fn create_top_up(
     let top_ups = context.store.top_ups();
     let made = top_ups.create(account, created, claimed.keyed.take());
     let outcome = within(async { Ok(made.await?) }).await?;
+    if let Outcome::Made(top_up) = &outcome {
+        measures::top_up(&top_up.provider, top_up.state);
+    }
     changed(outcome, |top_up| top_up)
 }
 

@@ -4,6 +4,7 @@ use super::accounts::{account, scope_of};
 use super::actor::Actor;
 use super::error::Result;
 use super::page::{Page, PageRequest};
+use crate::context::metrics::payments as measures;
 use domain::payment::{Acceptance, TopUp, TopUpId, TopUpState};
 use domain::search::List;
 use domain::{AccountId, Environment};
@@ -42,14 +43,16 @@ impl TopUps {
     /// Credits a mismatch.
     pub async fn accept(self, id: TopUpId, acceptance: Acceptance) -> Result<TopUp> {
         let by = self.actor.now();
-        let accepted = self.store.top_ups().accept(id, acceptance, by).await?;
-        Ok(accepted?)
+        let accepted = self.store.top_ups().accept(id, acceptance, by).await??;
+        measures::top_up(&accepted.provider, accepted.state);
+        Ok(accepted)
     }
 
     /// Rejects a mismatch. It can still be accepted later.
     pub async fn reject(self, id: TopUpId) -> Result<TopUp> {
         let by = self.actor.now();
-        let rejected = self.store.top_ups().reject(id, by).await?;
-        Ok(rejected?)
+        let rejected = self.store.top_ups().reject(id, by).await??;
+        measures::top_up(&rejected.provider, rejected.state);
+        Ok(rejected)
     }
 }

@@ -1,11 +1,14 @@
 //! The confirmation of payments by their providers, and the credit that follows.
 
 use crate::context::Context;
+use crate::context::metrics::payments::{self as measures, WebhookOutcome};
 use crate::context::payments::{PaymentProvider, Payments};
 use crate::error::Error;
 use domain::Environment;
 use domain::payment::provider::Headers;
-use domain::payment::{CURRENCY, Payment, PaymentStatus, Received, TopUp, TopUpId, Verdict};
+use domain::payment::{
+    CURRENCY, Payment, PaymentStatus, Received, TopUp, TopUpId, TopUpState, Verdict,
+};
 use std::sync::Arc;
 use std::time::Duration;
 use store::SettledTopUp;
@@ -51,20 +54,50 @@ pub(crate) async fn take_webhook(
     let payments = Arc::clone(&context.live().payments);
     let provider = payments.provider(name);
     let provider = provider.ok_or(WebhookRefusal::UnknownProvider)?;
-    if !provider.is_signed(headers, body) {
+    let taken = if provider.is_signed(headers, body) {
+        take_signed(context, provider, body).await
+    } else {
+        refuse_unsigned(provider);
+        Err(WebhookRefusal::Unsigned)
+    };
+    measures::webhook(provider.name(), taken.unwrap_or_else(outcome_of));
+    taken?;
+    Ok(())
+}
+
+/// Returns the outcome of a webhook that was not taken.
+const fn outcome_of(refusal: WebhookRefusal) -> WebhookOutcome {
+    match refusal {
+        WebhookRefusal::UnknownProvider => WebhookOutcome::Ignored,
+        WebhookRefusal::Unsigned => WebhookOutcome::Unsigned,
+        WebhookRefusal::NotConfirmed => WebhookOutcome::NotConfirmed,
+        WebhookRefusal::NotStored => WebhookOutcome::NotStored,
+    }
+}
+
+/// Anybody may post without a signature, so at most one line a minute is logged.
+fn refuse_unsigned(provider: &PaymentProvider) {
+    if let Some(unlogged) = provider.unsigned_to_log() {
         tracing::warn!(
             provider.name = provider.name(),
-            "payment webhook: refused (signature missing or wrong)"
+            unlogged,
+            "payment webhook: refused (signature missing or wrong), logged at most once a minute"
         );
-        return Err(WebhookRefusal::Unsigned);
     }
+}
+
+async fn take_signed(
+    context: &Arc<Context>,
+    provider: &PaymentProvider,
+    body: &[u8],
+) -> Result<WebhookOutcome, WebhookRefusal> {
     let Some(reference) = provider.hook_reference(body) else {
-        return Ok(());
+        return Ok(WebhookOutcome::Ignored);
     };
     let top_ups = context.store.top_ups();
     let found = top_ups.of_reference(provider.name(), &reference);
     match stored(found).await? {
-        Some(top_up) if !top_up.is_open() => Ok(()),
+        Some(top_up) if !top_up.is_open() => Ok(WebhookOutcome::Repeated),
         Some(top_up) => take_known(context, provider, &top_up).await,
         None => take_unknown(context, provider, reference).await,
     }
@@ -77,15 +110,20 @@ async fn take_known(
     context: &Arc<Context>,
     provider: &PaymentProvider,
     top_up: &TopUp,
-) -> Result<(), WebhookRefusal> {
+) -> Result<WebhookOutcome, WebhookRefusal> {
     let found = ask(provider, &top_up.reference).await?;
     let payment = found.ok_or(WebhookRefusal::NotConfirmed)?;
     let is_pending = payment.status == PaymentStatus::Pending;
-    let top_up = settle(context, top_up, payment).await?;
+    let SettledTopUp { top_up, verdict } = settle(context, top_up, payment).await?;
     if is_pending && top_up.is_open() && !top_up.is_watched {
         return Err(WebhookRefusal::NotConfirmed);
     }
-    Ok(())
+    Ok(match verdict {
+        Verdict::Credit => WebhookOutcome::Credited,
+        Verdict::Mismatch(_) => WebhookOutcome::Mismatch,
+        Verdict::Nothing if !top_up.is_open() => WebhookOutcome::Repeated,
+        Verdict::Nothing | Verdict::Fail => WebhookOutcome::NotPaid,
+    })
 }
 
 /// Keeps a payment whose reference is not ours as a mismatch, if its provider confirms it. The sweep
@@ -94,14 +132,14 @@ async fn take_unknown(
     context: &Arc<Context>,
     provider: &PaymentProvider,
     reference: String,
-) -> Result<(), WebhookRefusal> {
+) -> Result<WebhookOutcome, WebhookRefusal> {
     let Some(found) = ask(provider, &reference).await? else {
-        return Ok(());
+        return Ok(WebhookOutcome::Ignored);
     };
     match found.status {
         PaymentStatus::Paid => {}
         PaymentStatus::Pending => return Err(WebhookRefusal::NotConfirmed),
-        PaymentStatus::Failed => return Ok(()),
+        PaymentStatus::Failed => return Ok(WebhookOutcome::NotPaid),
     }
     let payment = Payment { reference, ..found };
     let now_ms = context.clock.now_ms();
@@ -109,13 +147,15 @@ async fn take_unknown(
     let unknown = TopUp::unknown(id, provider.name(), &payment, now_ms);
     let top_ups = context.store.top_ups();
     if stored(top_ups.keep_unknown(unknown)).await? {
+        measures::top_up(provider.name(), TopUpState::Mismatch);
         tracing::warn!(
             provider.name = provider.name(),
             top_up.id = %id,
             "payment: mismatch (unknown reference), see `ogene top-up list`"
         );
+        return Ok(WebhookOutcome::Mismatch);
     }
-    Ok(())
+    Ok(WebhookOutcome::Repeated)
 }
 
 /// Asks the provider for the payment of a top-up, and applies it. Returns `None` if the provider
@@ -126,7 +166,10 @@ pub(super) async fn confirm(
     top_up: &TopUp,
 ) -> Result<Option<TopUp>, WebhookRefusal> {
     match ask(provider, &top_up.reference).await? {
-        Some(payment) => settle(context, top_up, payment).await.map(Some),
+        Some(payment) => {
+            let settled = settle(context, top_up, payment).await?;
+            Ok(Some(settled.top_up))
+        }
         None => Ok(None),
     }
 }
@@ -149,11 +192,14 @@ async fn settle(
     context: &Arc<Context>,
     top_up: &TopUp,
     payment: Payment,
-) -> Result<TopUp, WebhookRefusal> {
+) -> Result<SettledTopUp, WebhookRefusal> {
     let now_ms = context.clock.now_ms();
     let top_ups = context.store.top_ups();
     let settled = stored(top_ups.settle(top_up.id, payment, now_ms)).await?;
-    let SettledTopUp { top_up, verdict } = settled;
+    let SettledTopUp { top_up, verdict } = &settled;
+    if *verdict != Verdict::Nothing {
+        measures::top_up(&top_up.provider, top_up.state);
+    }
     let account = top_up.account.map_or(0, |account| account.0);
     match verdict {
         Verdict::Nothing | Verdict::Fail => {}
@@ -169,7 +215,7 @@ async fn settle(
             "payment: mismatch, see `ogene top-up list`"
         ),
     }
-    Ok(top_up)
+    Ok(settled)
 }
 
 /// Waits for the database. A failure is logged here.
@@ -187,7 +233,8 @@ async fn stored<T>(change: impl Future<Output = database::Result<T>>) -> Result<
     }
 }
 
-/// Returns a top-up for its return page. Its provider is asked for the payment, if it can be.
+/// Returns a top-up for its return page. Its provider is asked for the payment, if it can be, and if
+/// no visitor caused that a moment ago.
 pub(crate) async fn look_up(context: &Arc<Context>, id: TopUpId) -> Result<Option<TopUp>, Error> {
     let Some(top_up) = context.store.top_ups().find(id).await? else {
         return Ok(None);
@@ -199,6 +246,9 @@ pub(crate) async fn look_up(context: &Arc<Context>, id: TopUpId) -> Result<Optio
     let Some(provider) = payments.provider(&top_up.provider) else {
         return Ok(Some(top_up));
     };
+    if !provider.may_ask_again(id, context.clock.now_ms()) {
+        return Ok(Some(top_up));
+    }
     let confirmed = confirm(context, provider, &top_up).await;
     Ok(Some(confirmed.ok().flatten().unwrap_or(top_up)))
 }
@@ -224,5 +274,8 @@ pub(crate) async fn pay_in_sandbox(
     };
     let now_ms = context.clock.now_ms();
     let settled = context.store.top_ups().settle(id, payment, now_ms).await?;
+    if settled.verdict != Verdict::Nothing {
+        measures::top_up(&settled.top_up.provider, settled.top_up.state);
+    }
     Ok(Some(settled.top_up))
 }

@@ -1,10 +1,11 @@
 //! The search for payments that nobody reported.
 
 use super::confirm::confirm;
+use crate::context::metrics::payments as measures;
 use crate::context::payments::Payments;
 use crate::context::{Context, FAILURE_PAUSE};
 use database::Outage;
-use domain::payment::TopUp;
+use domain::payment::{TopUp, TopUpState};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -64,7 +65,10 @@ async fn check(context: &Arc<Context>, payments: &Payments, top_up: TopUp) -> da
         None => false,
     };
     if is_over(&top_up, asked, context.clock.now_ms()) {
-        context.store.top_ups().expire(top_up.id).await?;
+        let is_expired = context.store.top_ups().expire(top_up.id).await?;
+        if is_expired {
+            measures::top_up(&top_up.provider, TopUpState::Expired);
+        }
     }
     Ok(())
 }

@@ -182,15 +182,89 @@ async fn the_return_page_finds_the_payment_and_leads_back() {
         (led.status, led.header("location")),
         (303, Some(&*expected))
     );
-    let shown = ogene.ask(&page(&plain)).await;
-    assert!(
-        shown.text().contains("Payment received"),
-        "{}",
-        shown.text()
-    );
+    // The provider is not asked again at once.
+    until("the page shows the payment", async || {
+        let shown = ogene.ask(&page(&plain)).await;
+        shown.text().contains("Payment received").then_some(())
+    })
+    .await;
     assert!((credited(&ogene).await - 2_000.0).abs() < 1e-9);
     let unknown = Request::get("/payments/return/01a1ee56-5e00-7707-8707-070707070707");
     assert_eq!(status(&ogene, &unknown).await, 404);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn visits_of_a_return_page_ask_the_provider_once_a_second() {
+    let (provider, ogene) = start(Kind::Paystack).await;
+    let top_up = created(&ogene, TOP_UPS).await;
+    provider.set(text(&top_up, "reference"), TOTAL, |_| {});
+    let page = format!("/payments/return/{}", text(&top_up, "top_up_id"));
+    let began = std::time::Instant::now();
+    for _ in 0..50 {
+        let shown = ogene.ask(&Request::get(&page)).await;
+        assert!(
+            shown.text().contains("not confirmed yet"),
+            "{}",
+            shown.text()
+        );
+    }
+    let most = began.elapsed().as_secs() + 1;
+    let asked = provider.asked();
+    assert!(asked >= 1 && asked as u64 <= most, "{asked} of {most}");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn webhooks_top_ups_and_calls_of_providers_are_counted() {
+    let (provider, ogene) = start(Kind::Paystack).await;
+    let top_up = created(&ogene, TOP_UPS).await;
+    let other = created(&ogene, TOP_UPS).await;
+    let reference = text(&top_up, "reference");
+    let hook = provider.hook(reference);
+    let body = provider.hook_body(reference);
+    assert_eq!(status(&ogene, &provider.unsigned(&body)).await, 401);
+    provider.be(Mood::Down);
+    assert_eq!(status(&ogene, &hook).await, 503);
+    provider.be(Mood::Well);
+    provider.set(reference, TOTAL, |_| {});
+    assert_eq!(status(&ogene, &hook).await, 200);
+    provider.pay(reference, TOTAL);
+    for _ in 0..3 {
+        assert_eq!(status(&ogene, &hook).await, 200);
+    }
+    let less = text(&other, "reference");
+    provider.pay(less, TOTAL - 1);
+    assert_eq!(status(&ogene, &provider.hook(less)).await, 200);
+    for (outcome, expected) in [
+        ("unsigned", 1),
+        ("not_confirmed", 1),
+        ("not_paid", 1),
+        ("credited", 1),
+        ("repeated", 2),
+        ("mismatch", 1),
+        ("ignored", 0),
+    ] {
+        let labels = [r#"provider="paystack""#, &format!("outcome=\"{outcome}\"")];
+        let counted = ogene.metric("ogene_payment_webhooks_total{", &labels).await;
+        assert_eq!(counted, expected, "{outcome}");
+    }
+    for (state, expected) in [("pending", 2), ("paid", 1), ("mismatch", 1), ("failed", 0)] {
+        let labels = [r#"provider="paystack""#, &format!("state=\"{state}\"")];
+        let counted = ogene.metric("ogene_top_ups_total{", &labels).await;
+        assert_eq!(counted, expected, "{state}");
+    }
+    // A call that finds a payment is repeated once after a failure.
+    for (call, status, expected) in [("create", 200, 2), ("find", 200, 3), ("find", 502, 2)] {
+        let labels = [
+            &*format!("call=\"{call}\""),
+            &*format!("status=\"{status}\""),
+        ];
+        let counted = ogene
+            .metric("ogene_payment_call_seconds_count{", &labels)
+            .await;
+        assert_eq!(counted, expected, "{call} {status}");
+    }
     ogene.end().await;
 }
 

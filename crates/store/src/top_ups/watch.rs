@@ -38,14 +38,16 @@ pub(super) struct Expire {
 }
 
 impl Change for Expire {
-    type Output = ();
+    /// `true` if the top-up is an expired one now, and was not before.
+    type Output = bool;
 
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
         let Some(mut top_up) = lock(tx, self.id).await?.filter(|top_up| top_up.is_watched) else {
-            return Ok(());
+            return Ok(false);
         };
         let before = top_up.state;
         top_up.expire();
-        write(tx, before, &top_up).await
+        write(tx, before, &top_up).await?;
+        Ok(top_up.state != before)
     }
 }

@@ -2,7 +2,7 @@
 
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 
-const COUNTERS: [(&str, &str); 21] = [
+const COUNTERS: [(&str, &str); 24] = [
     (
         "ogene_messages_accepted_total",
         "Accepted sends; live ones are charged.",
@@ -77,6 +77,18 @@ const COUNTERS: [(&str, &str); 21] = [
         "Messages removed by retention ([retention]).",
     ),
     (
+        "ogene_top_ups_total",
+        "Top-ups that came to a state, by provider; a new one is pending.",
+    ),
+    (
+        "ogene_payment_webhooks_total",
+        "Webhooks of payment providers, by outcome: credited, repeated, mismatch, not_paid (no payment is confirmed), ignored (no payment is named), unsigned, not_confirmed (the provider cannot be asked) or not_stored.",
+    ),
+    (
+        "ogene_transfers_total",
+        "Transfers between accounts and their sub-accounts, by direction.",
+    ),
+    (
         "ogene_unreadable_deliveries_total",
         "Reads of a delivery with an invalid value in the database; it is left unchanged (see the log, and `ogene verify`).",
     ),
@@ -143,7 +155,7 @@ const GAUGES: [(&str, &str); 15] = [
     ("process_open_fds", "Open files and sockets."),
 ];
 
-const HISTOGRAMS: [(&str, &str); 5] = [
+const HISTOGRAMS: [(&str, &str); 6] = [
     (
         "ogene_accept_seconds",
         "Duration of the commit that accepted a send.",
@@ -160,6 +172,10 @@ const HISTOGRAMS: [(&str, &str); 5] = [
     (
         "ogene_callback_seconds",
         "Duration of attempts at callbacks.",
+    ),
+    (
+        "ogene_payment_call_seconds",
+        "Duration of calls of payment providers, by call (create, find) and HTTP status, or none without an answer.",
     ),
 ];
 
