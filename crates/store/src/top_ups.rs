@@ -54,7 +54,11 @@ impl TopUps<'_> {
             environment: top_up.environment,
             keyed,
             now_ms: top_up.created_at_ms,
-            change: CreateTopUp { top_up },
+            change: CreateTopUp {
+                bucket: Buckets::of(self.db).account(account),
+                account,
+                top_up,
+            },
         };
         self.db.change(once).await
     }

@@ -18,6 +18,7 @@ mod contract {
     mod claims;
     mod contacts;
     mod content;
+    mod counts;
     mod dnd;
     mod doubt;
     mod groups;

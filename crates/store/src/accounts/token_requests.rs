@@ -2,31 +2,38 @@
 
 use super::token_changes::{AddToken, RevokeToken, TokenInfo};
 use crate::operators::audit::By;
+use crate::wallets;
 use database::{Change, Result, Tx, query};
 use domain::token::MAX_TOKENS;
-use domain::{AccountId, ObjectRefusal, Refusal};
+use domain::{AccountId, Bucket, ObjectRefusal, Refusal};
 
-pub(super) struct RequestToken(pub(super) AddToken);
+pub(super) struct RequestToken {
+    pub(super) bucket: Bucket,
+    pub(super) add: AddToken,
+}
 
 impl Change for RequestToken {
     type Output = std::result::Result<TokenInfo, Refusal>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
+        let account = self.add.token.account;
+        // The lock orders requests of the account, so that they pass the limit one after the other.
+        wallets::lock(tx, &[(self.bucket, account)]).await?;
         let count =
             query("select count(*) from tokens where account_id = $1 and revoked_at_ms is null");
-        let valid: i64 = tx.fetch_one(count.bind(self.0.token.account.0)).await?;
+        let valid: i64 = tx.fetch_one(count.bind(account.0)).await?;
         if usize::try_from(valid).is_ok_and(|valid| valid >= MAX_TOKENS) {
             return Ok(Err(Refusal::Object(ObjectRefusal::TokensUsed {
                 limit: MAX_TOKENS,
             })));
         }
-        self.0.apply(tx).await?;
-        Ok(Ok(self.0.token.clone()))
+        self.add.apply(tx).await?;
+        Ok(Ok(self.add.token.clone()))
     }
 
     async fn is_committed(&self, tx: &mut Tx, made: &Self::Output) -> Result<bool> {
         match made {
-            Ok(_) => self.0.is_committed(tx, &()).await,
+            Ok(_) => self.add.is_committed(tx, &()).await,
             Err(_) => Ok(true),
         }
     }

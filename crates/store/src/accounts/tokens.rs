@@ -2,6 +2,7 @@
 
 use super::token_changes::{AddToken, RevokeToken, TokenInfo, TokenRow, terms};
 use super::token_requests::{GiveUpToken, RequestToken};
+use crate::buckets::Buckets;
 use crate::change_once::ChangeOnce;
 use crate::idempotency::{KeyedChange, Outcome};
 use crate::lists::{AccountRowKey, page_of};
@@ -31,7 +32,10 @@ impl Tokens<'_> {
         by: By,
     ) -> Result<Outcome<TokenInfo>> {
         let (account, now_ms) = (token.account, by.at_ms);
-        let change = RequestToken(AddToken { token, hash, by });
+        let change = RequestToken {
+            bucket: Buckets::of(self.db).account(account),
+            add: AddToken { token, hash, by },
+        };
         let once = ChangeOnce::of_account(self.db, (account, now_ms), keyed, change);
         self.db.change(once).await
     }

@@ -2,6 +2,7 @@
 
 use super::row::{AlertRow, Crossed};
 use crate::outbox::{self, Callback};
+use crate::wallets;
 use database::{Change, Result, Tx, query};
 use domain::alert::{Alert, AlertTarget, MAX_ALERTS};
 use domain::{AccountId, Bucket, MessageId, ObjectRefusal, Refusal};
@@ -23,6 +24,8 @@ impl Change for AddAlert {
     /// A balance that is below the threshold already is told once it has been above.
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
         let alert = &self.alert;
+        // The lock orders requests of the account, so that they pass the limit one after the other.
+        wallets::lock(tx, &[(self.bucket, alert.account)]).await?;
         let count = query("select count(*) from alerts where account_id = $1");
         let count: i64 = tx.fetch_one(count.bind(alert.account.0)).await?;
         if usize::try_from(count).is_ok_and(|count| count >= MAX_ALERTS) {

@@ -1,11 +1,14 @@
 //! New top-ups.
 
 use super::row::{find, insert};
+use crate::wallets;
 use database::{Change, Error, Result, Tx, query};
 use domain::payment::{MAX_OPEN_TOP_UPS, TopUp, TopUpId, TopUpState};
-use domain::{Environment, ObjectRefusal, Refusal};
+use domain::{AccountId, Bucket, Environment, ObjectRefusal, Refusal};
 
 pub(super) struct CreateTopUp {
+    pub(super) bucket: Bucket,
+    pub(super) account: AccountId,
     pub(super) top_up: TopUp,
 }
 
@@ -21,7 +24,7 @@ impl CreateTopUp {
              where account_id = $1 and top_up_id > $2 and sandbox = $3 and state = $4",
         );
         let count = count
-            .bind(top_up.account.map_or(0, |account| account.0))
+            .bind(self.account.0)
             .bind(&oldest.0.as_bytes()[..])
             .bind(top_up.environment == Environment::Sandbox)
             .bind(TopUpState::Pending.as_str());
@@ -34,6 +37,8 @@ impl Change for CreateTopUp {
     type Output = std::result::Result<TopUp, Refusal>;
 
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
+        // The lock orders requests of the account, so that they pass the limit one after the other.
+        wallets::lock(tx, &[(self.bucket, self.account)]).await?;
         if self.is_full(tx).await? {
             let limit = MAX_OPEN_TOP_UPS;
             return Ok(Err(ObjectRefusal::TopUpsOpen { limit }.into()));

@@ -29,7 +29,7 @@ fn id() -> TopUpId {
     TopUpId::new(NOW, random)
 }
 
-fn new(account: AccountId, environment: Environment) -> TopUp {
+pub(super) fn new(account: AccountId, environment: Environment) -> TopUp {
     let new = NewTopUp {
         id: id(),
         account,
@@ -56,7 +56,7 @@ async fn created_in(kit: &Kit, account: AccountId, environment: Environment) -> 
     top_up
 }
 
-async fn created(kit: &Kit, account: AccountId) -> TopUp {
+pub(super) async fn created(kit: &Kit, account: AccountId) -> TopUp {
     created_in(kit, account, Environment::Live).await
 }
 
