@@ -59,6 +59,15 @@ pub fn check(url: &str, allow_private: bool) -> Result<(), UrlFault> {
     }
 }
 
+/// Checks a URL that is stored for later callbacks, which holds no control character. Parsers of URLs
+/// drop them, a line break ends the URL in the outbox, and PostgreSQL cannot store U+0000.
+pub fn check_stored(url: &str, allow_private: bool) -> Result<(), UrlFault> {
+    if url.contains(char::is_control) {
+        return Err(UrlFault::NotHttp);
+    }
+    check(url, allow_private)
+}
+
 /// Returns `true` if a name in its `xn--` form fits into DNS. A dot at its end does not count.
 fn is_dns_name(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);

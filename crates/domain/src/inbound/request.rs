@@ -44,7 +44,7 @@ impl RouteRequest {
         let keyword = keyword.map_err(|fault| malformed("keyword", &fault))?;
         let url = given(&fields.url);
         if let Some(url) = &url {
-            let checked = callback_url::check(url, private_callbacks);
+            let checked = callback_url::check_stored(url, private_callbacks);
             checked.map_err(|fault| malformed("url", &fault))?;
         }
         Ok(Self {
@@ -92,6 +92,8 @@ mod tests {
             (("32811", "?!", ""), "`keyword`"),
             (("32811", "", "ftp://shop.example.ng"), "`url`"),
             (("32811", "", "http://127.0.0.1/"), "`url`"),
+            (("32811", "", "https://shop.example.ng/\nin"), "`url`"),
+            (("32811", "", "https://shop.example.ng/\0"), "`url`"),
         ] {
             let (number, keyword, url) = fields;
             let refusal = read(number, keyword, url).unwrap_err();

@@ -74,6 +74,9 @@ impl TokenRequest {
 fn name(text: Option<&str>) -> Result<String, Refusal> {
     let text = text.unwrap_or_default().trim();
     match text.chars().count() {
+        _ if text.contains(char::is_control) => Err(Refusal::Malformed(
+            "`name` has a control character, such as a line break or a tab.".to_owned(),
+        )),
         1..=MAX_NAME_CHARACTERS => Ok(text.to_owned()),
         0 => Err(Refusal::Malformed(
             "The field `name` is missing: name the program that will use the token.".to_owned(),
@@ -176,6 +179,13 @@ mod tests {
                 "`name`",
                 TokenFields {
                     name: Some("x".repeat(256)),
+                    ..fields()
+                },
+            ),
+            (
+                "`name`",
+                TokenFields {
+                    name: text("web\0shop"),
                     ..fields()
                 },
             ),

@@ -41,7 +41,7 @@ impl Inbound {
         let by = self.actor.now();
         let keyword = fields.keyword.as_deref().map(inbound::keyword);
         if let Some(url) = &fields.url {
-            callback_url::check(url, fields.allow_private)?;
+            callback_url::check_stored(url, fields.allow_private)?;
         }
         if let Some(system_id) = &fields.smpp_user {
             self.check_user(id, system_id).await?;
