@@ -10,11 +10,13 @@ use domain::alert::Alert;
 pub struct DueMail {
     /// The alert.
     pub alert: Alert,
-    /// The balance that it tells.
+    /// The balance of now, which it tells.
     pub balance: Money,
 }
 
 pub(super) struct TakeMails {
+    /// The number of buckets.
+    pub(super) buckets: i64,
     pub(super) now_ms: i64,
     pub(super) next_ms: i64,
     pub(super) limit: u32,
@@ -23,20 +25,37 @@ pub(super) struct TakeMails {
 impl Change for TakeMails {
     type Output = Vec<DueMail>;
 
+    /// A mail that failed before tells the balance of now. A balance that has risen since is not told.
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<DueMail>> {
         let due = locking!(
-            "select * from alerts where mail_due_ms <= $1 order by mail_due_ms, alert_id limit $2";
+            "select a.alert_id, a.account_id, a.threshold, a.url, a.email, a.below,
+                 a.created_at_ms, a.told_at_ms,
+                 (select w.promo_bonus + w.volume_bonus + w.sms_bonus + w.sms_wallet
+                      + w.main_balance + w.universal_wallet
+                  from wallets w
+                  where w.bucket = a.account_id % $3 and w.account_id = a.account_id)
+                     as told_balance
+             from alerts a where a.mail_due_ms <= $1
+             order by a.mail_due_ms, a.alert_id limit $2";
             "for update skip locked"
         );
         let due = query(due).bind(self.now_ms).bind(i64::from(self.limit));
-        let rows: Vec<AlertRow> = tx.fetch_all(due).await?;
+        let rows: Vec<AlertRow> = tx.fetch_all(due.bind(self.buckets)).await?;
         let mut mails = Vec::new();
         for row in rows {
             let balance = row.balance();
             let alert = Alert::from(row);
-            let next = query("update alerts set mail_due_ms = $2 where alert_id = $1");
-            tx.execute(next.bind(&alert.id).bind(self.next_ms)).await?;
-            mails.push(DueMail { alert, balance });
+            let is_below = balance < alert.threshold;
+            let next =
+                query("update alerts set mail_due_ms = $2, told_balance = $3 where alert_id = $1");
+            let next = next
+                .bind(&alert.id)
+                .bind(is_below.then_some(self.next_ms))
+                .bind(balance.units());
+            tx.execute(next).await?;
+            if is_below {
+                mails.push(DueMail { alert, balance });
+            }
         }
         Ok(mails)
     }

@@ -1,7 +1,7 @@
 //! Alerts about low balances.
 
 use domain::alert::{Alert, AlertTarget};
-use domain::{AccountId, Environment, Money, ObjectRefusal, Refusal, callback_url};
+use domain::{AccountId, Component, Environment, Money, ObjectRefusal, Refusal, callback_url};
 use store::{AttemptOutcome, Finished, Outcome};
 use storekit::{Kit, NODE, NOW, Sending, by, naira, sending, twins};
 
@@ -9,6 +9,7 @@ twins!(
     an_alert_is_told_once_when_the_balance_crosses_it,
     a_dead_callback_of_an_alert_is_replayed,
     a_mail_is_due_until_it_is_finished,
+    a_mail_that_failed_tells_the_balance_of_now,
     the_alerts_of_an_account_are_listed_newest_first,
 );
 
@@ -117,6 +118,33 @@ async fn a_mail_is_due_until_it_is_finished(kit: &Kit) {
         .await
         .unwrap();
     assert_eq!(take(NOW + 20).await.len(), 0);
+}
+
+async fn a_mail_that_failed_tells_the_balance_of_now(kit: &Kit) {
+    let account = kit.account(100).await;
+    let target = AlertTarget::Email("ada@example.ng".to_owned());
+    add(kit, alert(account, 0, target)).await;
+    let alerts = kit.store.alerts();
+    let told = async |now_ms| {
+        let taken = alerts.take_mails(now_ms, now_ms + 10, 10).await.unwrap();
+        taken.iter().map(|due| due.balance).collect::<Vec<_>>()
+    };
+    kit.accepted(&sending(account)).await;
+    assert_eq!(tell(kit, account, NOW).await.len(), 1);
+    let first = kit.balance(account).await;
+    assert_eq!(told(NOW).await, [first]);
+    kit.accepted(&sending(account)).await;
+    let second = kit.balance(account).await;
+    assert!(second < first);
+    assert_eq!(told(NOW + 10).await, [second]);
+    kit.credit(account, Component::SmsWallet, 100).await;
+    assert_eq!(told(NOW + 20).await, [], "it is above the threshold");
+    kit.accepted(&Sending {
+        price: 100,
+        ..sending(account)
+    })
+    .await;
+    assert_eq!(told(NOW + 30).await, [], "a new fall has a mail of its own");
 }
 
 async fn the_alerts_of_an_account_are_listed_newest_first(kit: &Kit) {
