@@ -5,7 +5,7 @@ use super::actor::Actor;
 use super::error::{OperationError, Result};
 use super::page::{Page, PageRequest};
 use crate::context::random::Random;
-use domain::opt_out::{OptOut, OptOutFields, OptOutRequest, parse_recipient};
+use domain::opt_out::{MAX_OPT_OUTS, OptOut, OptOutFields, OptOutRequest, parse_recipient};
 use domain::search::List;
 use domain::{AccountId, MessageId};
 use store::{Outcome, Store};
@@ -17,7 +17,8 @@ pub struct OptOuts {
 }
 
 impl OptOuts {
-    /// Adds an opt-out. A number that opted out before keeps its opt-out.
+    /// Adds an opt-out. A number that opted out before keeps its opt-out. The account has at most
+    /// [`MAX_OPT_OUTS`], but for those of subscribers themselves.
     pub async fn add(self, id: AccountId, fields: &OptOutFields) -> Result<OptOut> {
         account(&self.store, id).await?;
         let by = self.actor.now();
@@ -33,7 +34,7 @@ impl OptOuts {
         let added = self
             .store
             .opt_outs()
-            .add(id, (vec![opt_out], None), None, by);
+            .add(id, (vec![opt_out], Some(MAX_OPT_OUTS)), None, by);
         match added.await? {
             Outcome::Made(added) => Ok(added.first),
             Outcome::Refused(refusal) => Err(refusal.into()),

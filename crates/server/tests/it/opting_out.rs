@@ -35,6 +35,28 @@ async fn known(ogene: &Ogene, recipient: &str) {
 }
 
 #[tokio::test]
+async fn an_account_with_all_its_opt_outs_adds_none_in_the_console() {
+    let ogene = Ogene::start().await;
+    opt_out(&ogene, MTN, None).await;
+    let fields = OptOutFields {
+        recipient: Some(AIRTEL.to_owned()),
+        ..OptOutFields::default()
+    };
+    let store = ogene.store().await;
+    let add = async || {
+        let opt_outs = operations(&store).opt_outs();
+        opt_outs.add(ogene.shop.id, &fields).await
+    };
+    ogene.sql("update opt_out_accounts set opt_outs = 1000000");
+    let refused = add().await.expect_err("it is full").to_string();
+    assert!(refused.contains("1000000"), "{refused}");
+    ogene.sql("update opt_out_accounts set opt_outs = 1");
+    add().await.expect("one more");
+    store.close().await;
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn opted_out_recipients_are_left_out_and_not_charged() {
     let ogene = Ogene::start().await;
     let first = with(to(MTN, "Kept"), json!({"to": [MTN, AIRTEL]}));
