@@ -471,16 +471,26 @@ impl Ogene {
 
     /// Locks the tables that accept writes, for less time than the service waits for them.
     pub(crate) fn hold_commits(&self) -> Held {
-        let (mut held, line) = if let Some(schema) = &self.schema {
-            let mut psql = Command::new("psql");
-            psql.args(["--no-psqlrc", "--quiet", "--dbname", &schema.url()]);
-            (psql, "begin; lock table wallets;\n\\! echo done\n")
-        } else {
-            let mut python = Command::new("python3");
-            python.args(["-c", RUN_LINES_ON_SQLITE]);
-            python.arg(self.config.data_dir.join("ogene.db"));
-            (python, "begin immediate;\n")
-        };
+        if let Some(held) = self.hold_table("wallets") {
+            return held;
+        }
+        let mut python = Command::new("python3");
+        python.args(["-c", RUN_LINES_ON_SQLITE]);
+        python.arg(self.config.data_dir.join("ogene.db"));
+        Self::hold(python, "begin immediate;\n")
+    }
+
+    /// Locks one table. The embedded database has no such lock.
+    pub(crate) fn hold_table(&self, table: &str) -> Option<Held> {
+        let schema = self.schema.as_ref()?;
+        let mut psql = Command::new("psql");
+        psql.args(["--no-psqlrc", "--quiet", "--dbname", &schema.url()]);
+        let lock = format!("begin; lock table {table};\n\\! echo done\n");
+        Some(Self::hold(psql, &lock))
+    }
+
+    /// Starts a program that takes a lock by this line and holds it.
+    fn hold(mut held: Command, line: &str) -> Held {
         held.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut held = held.spawn().expect("it is there");
         let lines = held.stdin.as_mut().expect("a pipe");

@@ -264,6 +264,30 @@ async fn a_parent_limits_and_stops_its_sub_accounts() {
 }
 
 #[tokio::test]
+async fn a_parent_stops_a_sub_account_whose_queue_cannot_be_reached() {
+    let ogene = Ogene::start().await;
+    let sub = sub_account(&ogene).await;
+    let change = async |status: &str| {
+        let changed = ask(&ogene, "PATCH", &path_of(&sub), json!({"status": status})).await;
+        assert_eq!(changed.status, 200, "{}", changed.text());
+        assert_eq!(changed.json()["data"]["status"], status);
+    };
+    ogene.hide("batches");
+    change("disabled").await;
+    ogene.show("batches");
+    // It does not wait for a locked queue either.
+    let held = ogene.hold_table("batches");
+    change("active").await;
+    drop(held);
+    until("the sub-account may send again", async || {
+        let text = format!("One at {:?}", std::time::Instant::now());
+        (send(&ogene, &sub, MTN, &text).await.code() == "API-3001").then_some(())
+    })
+    .await;
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn a_parent_that_may_not_send_stops_smpp_users_of_sub_accounts() {
     let address = own_address();
     let listen = format!("\"{address}\"");
