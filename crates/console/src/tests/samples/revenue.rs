@@ -24,7 +24,10 @@ fn amounts(first: Cell) -> Vec<Cell> {
 
 fn table(label: &str, names: [&str; 5], rows: Vec<Vec<Cell>>) -> Table {
     let [first, amounts @ ..] = names;
-    let amounts = amounts.map(Column::number);
+    let amounts = amounts.map(|name| match name {
+        "VAT" | "Bonus" | "From bonus" | "Margins" => Column::number(name).wide(),
+        _ => Column::number(name),
+    });
     Table {
         label: label.to_owned(),
         columns: [Column::text(first)].into_iter().chain(amounts).collect(),
@@ -50,11 +53,11 @@ fn counted() -> Counted {
             "/operator/revenue.csv".to_owned(),
         ),
         figures: vec![
-            Figure::new("Revenue", "₦1,005,012.50").note(Tone::Plain, "this month"),
-            Figure::new("Paid in", "₦1,250,000.00").note(Tone::Plain, "38 top-ups this month"),
-            Figure::new("VAT", "₦93,750.00"),
-            Figure::new("Spent", "₦1,104,312.50").note(Tone::Plain, "after refunds"),
-            Figure::new("Margins", "₦58,220.00").note(Tone::Plain, "paid to parents"),
+            Figure::new("Revenue", "₦1,005,012").note(Tone::Plain, "this month"),
+            Figure::new("Paid in", "₦1,250,000").note(Tone::Plain, "38 top-ups"),
+            Figure::new("VAT", "₦93,750").note(Tone::Plain, "of top-ups"),
+            Figure::new("Spent", "₦1,104,312").note(Tone::Plain, "after refunds"),
+            Figure::new("Margins", "₦58,220").note(Tone::Plain, "paid to parents"),
         ],
         chart: Chart::draw(&Data {
             title: "Paid in, revenue and margins by month".to_owned(),
@@ -70,10 +73,10 @@ fn counted() -> Counted {
                 ),
                 series(
                     "Revenue",
-                    Tone::Plain,
+                    Tone::Good,
                     [512_000, 803_000, 1_021_000, 1_005_012],
                 ),
-                series("Margins", Tone::Warning, [0, 12_000, 51_000, 58_220]),
+                series("Margins", Tone::Plain, [0, 12_000, 51_000, 58_220]),
             ],
             unit: Money::from_naira(1).units(),
             write: |units| figures::naira(Money::from_units(units)),

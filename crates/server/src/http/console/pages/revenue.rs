@@ -9,7 +9,7 @@ use axum::http::{StatusCode, header};
 use axum::response::IntoResponse;
 use console::Section;
 use console::chart::{self, Chart, Data, Series};
-use console::figures::{count, naira, short, time};
+use console::figures::{counted, naira, short, time};
 use console::parts::{Cell, Choice, Column, Empty, Field, Figure, Kind, Table, Tone};
 use console::screens::{self, Counted};
 use domain::Money;
@@ -65,7 +65,7 @@ fn screen(visitor: &Visitor, state: State) -> screens::Revenue {
         "The numbers could not be added up",
         "The database did not answer. Add up again.",
     );
-    let mut counted = None;
+    let mut found = None;
     match state {
         State::Running { progress } => {
             let (done, all) = progress.read();
@@ -80,7 +80,7 @@ fn screen(visitor: &Visitor, state: State) -> screens::Revenue {
             months: Some(months),
         } => {
             chosen = u8::try_from(months.len()).unwrap_or(MAX_MONTHS);
-            counted = numbers(&months, since_ms, visitor.now_ms());
+            found = numbers(&months, since_ms, visitor.now_ms());
         }
         State::None | State::Ended { months: None, .. } => {}
     }
@@ -93,7 +93,7 @@ fn screen(visitor: &Visitor, state: State) -> screens::Revenue {
         lead: LEAD.to_owned(),
         fields: vec![months.value(chosen.to_string())],
         href: PATH.to_owned(),
-        counted,
+        counted: found,
         empty,
         refresh,
     }
@@ -130,35 +130,77 @@ fn numbers(months: &[MonthRevenue], at_ms: i64, now_ms: i64) -> Option<Counted> 
 }
 
 fn figures(revenue: &Revenue) -> Vec<Figure> {
-    let top_ups = format!("{} top-ups this month", count(revenue.top_ups));
+    let top_ups = counted(revenue.top_ups, "top-up");
+    let figure =
+        |name, amount, note: &str| Figure::new(name, whole(amount)).note(Tone::Plain, note);
     vec![
-        Figure::new("Revenue", naira(revenue.earned())).note(Tone::Plain, "this month"),
-        Figure::new("Paid in", naira(revenue.paid_in)).note(Tone::Plain, top_ups),
-        Figure::new("VAT", naira(revenue.vat)),
-        Figure::new("Spent", naira(revenue.spent)).note(Tone::Plain, "after refunds"),
-        Figure::new("Margins", naira(revenue.margins)).note(Tone::Plain, "paid to parents"),
+        figure("Revenue", revenue.earned(), "this month"),
+        figure("Paid in", revenue.paid_in, &top_ups),
+        figure("VAT", revenue.vat, "of top-ups"),
+        figure("Spent", revenue.spent, "after refunds"),
+        figure("Margins", revenue.margins, "paid to parents"),
     ]
 }
 
-/// A column of amounts: its name, and the amount.
-type Amount = (&'static str, fn(&Revenue) -> Money);
+/// Returns an amount without its kobo, which the tables have.
+fn whole(amount: Money) -> String {
+    let text = naira(amount);
+    text.split('.').next().unwrap_or_default().to_owned()
+}
+
+/// A column of amounts.
+#[derive(Clone, Copy)]
+struct Amount {
+    name: &'static str,
+    of: fn(&Revenue) -> Money,
+    /// `true` if a narrow screen leaves it out.
+    is_wide: bool,
+}
+
+impl Amount {
+    const fn new(name: &'static str, of: fn(&Revenue) -> Money) -> Self {
+        Self {
+            name,
+            of,
+            is_wide: false,
+        }
+    }
+
+    const fn wide(name: &'static str, of: fn(&Revenue) -> Money) -> Self {
+        Self {
+            name,
+            of,
+            is_wide: true,
+        }
+    }
+
+    fn column(self) -> Column {
+        let column = Column::number(self.name);
+        if self.is_wide { column.wide() } else { column }
+    }
+}
 
 /// The money that came into wallets.
 const MONEY_IN: [Amount; 4] = [
-    ("Paid in", |one| one.paid_in),
-    ("VAT", |one| one.vat),
-    ("Credited", |one| one.credited),
-    ("Bonus", |one| one.bonus),
+    Amount::new("Paid in", |one| one.paid_in),
+    Amount::wide("VAT", |one| one.vat),
+    Amount::new("Credited", |one| one.credited),
+    Amount::wide("Bonus", |one| one.bonus),
 ];
 /// The money that left wallets for messages.
 const REVENUE: [Amount; 4] = [
-    ("Spent", |one| one.spent),
-    ("From bonus", |one| one.from_bonus),
-    ("Margins", |one| one.margins),
-    ("Revenue", Revenue::earned),
+    Amount::new("Spent", |one| one.spent),
+    Amount::wide("From bonus", |one| one.from_bonus),
+    Amount::wide("Margins", |one| one.margins),
+    Amount::new("Revenue", Revenue::earned),
 ];
 /// The amounts of an account.
-const OF_ACCOUNT: [Amount; 4] = [MONEY_IN[0], REVENUE[0], REVENUE[2], REVENUE[3]];
+const OF_ACCOUNT: [Amount; 4] = [
+    Amount::wide("Paid in", |one| one.paid_in),
+    REVENUE[0],
+    REVENUE[2],
+    REVENUE[3],
+];
 
 fn table(
     (label, first): (&str, &str),
@@ -166,7 +208,7 @@ fn table(
     rows: Vec<Vec<Cell>>,
     now_ms: i64,
 ) -> Table {
-    let amounts = columns.iter().map(|(name, _)| Column::number(name));
+    let amounts = columns.iter().map(|amount| amount.column());
     Table {
         label: label.to_owned(),
         columns: [Column::text(first)].into_iter().chain(amounts).collect(),
@@ -176,14 +218,16 @@ fn table(
 }
 
 fn row(first: Cell, revenue: &Revenue, columns: &[Amount]) -> Vec<Cell> {
-    let amounts = columns.iter().map(|(_, of)| Cell::text(naira(of(revenue))));
+    let amounts = columns
+        .iter()
+        .map(|amount| Cell::text(naira((amount.of)(revenue))));
     [first].into_iter().chain(amounts).collect()
 }
 
-fn series(months: &[MonthRevenue], tone: Tone, (name, of): Amount) -> Series {
-    let values = months.iter().map(|one| of(&one.total).units());
+fn series(months: &[MonthRevenue], tone: Tone, amount: Amount) -> Series {
+    let values = months.iter().map(|one| (amount.of)(&one.total).units());
     Series {
-        name: name.to_owned(),
+        name: amount.name.to_owned(),
         tone,
         values: values.collect(),
     }
@@ -200,8 +244,8 @@ fn chart(months: &[MonthRevenue]) -> Chart {
         periods: months.iter().map(label).collect(),
         series: vec![
             series(months, Tone::Waiting, MONEY_IN[0]),
-            series(months, Tone::Plain, REVENUE[3]),
-            series(months, Tone::Warning, REVENUE[2]),
+            series(months, Tone::Good, REVENUE[3]),
+            series(months, Tone::Plain, REVENUE[2]),
         ],
         unit: Money::from_naira(1).units(),
         write: |units| naira(Money::from_units(units)),
@@ -235,7 +279,7 @@ fn csv(months: &[MonthRevenue]) -> String {
         "month,top_ups,paid_in,vat,credited,bonus,spent,from_bonus,margins,revenue\r\n".to_owned();
     for one in months {
         let columns = MONEY_IN.iter().chain(&REVENUE);
-        let amounts = columns.map(|(_, of)| of(&one.total).to_string());
+        let amounts = columns.map(|amount| (amount.of)(&one.total).to_string());
         // Writing to a text cannot fail.
         let _ = write!(
             text,
