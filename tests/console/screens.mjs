@@ -192,6 +192,26 @@ test("a dialog asks once more, without script too", { timeout: TEST_LIMIT }, asy
   }
 });
 
+test("a transfer is filled in by clicks and by keys, and carries its reference", { timeout: TEST_LIMIT }, async () => {
+  for (const byKeys of [false, true]) {
+    const { context, page } = await open("sub-account");
+    const form = page.locator("form[action$='/transfer']");
+    if (byKeys) {
+      await form.locator("input[value=to_sub]").focus();
+      for (const key of ["ArrowDown", "Tab"]) await page.keyboard.press(key);
+      await page.keyboard.type("40.00");
+    } else {
+      await form.getByText("Back from Ada Foods").click();
+      await form.getByLabel("Amount in naira").fill("40.00");
+    }
+    const sent = await form.evaluate((one) => one.checkValidity() && Object.fromEntries(new FormData(one)));
+    assert.equal(sent.direction, "from_sub");
+    assert.equal(sent.amount, "40.00");
+    assert.match(sent.reference, /^console-./);
+    await context.close();
+  }
+});
+
 test("a hostile text runs nowhere", { timeout: TEST_LIMIT }, async () => {
   const { context, page, complaints } = await open("hostile");
   page.on("dialog", () => complaints.push("a dialog"));

@@ -34,6 +34,8 @@ pub enum Section {
     TopUps,
     /// Alerts about a low balance.
     Alerts,
+    /// The accounts that belong to the account.
+    SubAccounts,
     /// The users of the account.
     Team,
     /// The user: password, second factor, sessions.
@@ -83,16 +85,20 @@ pub(crate) struct Group {
 
 /// Returns the navigation of a role. Sections that the role may not use are left out, and so are
 /// sections without a page.
-/// The simulated phones belong to the sandbox.
-pub(crate) fn groups(role: Role, environment: Environment) -> Vec<Group> {
+/// The simulated phones belong to the sandbox, and a sub-account has no sub-accounts.
+pub(crate) fn groups(role: Role, environment: Environment, is_sub_account: bool) -> Vec<Group> {
     let groups: &[(&'static str, &[Section])] = match role {
         Role::Operator => &OPERATOR,
         Role::Owner | Role::Developer | Role::Viewer => &CUSTOMER,
     };
     let entries = |sections: &[Section]| {
         let is_shown = |section: &&Section| {
-            let is_inbox = matches!(section, Section::Inbox);
-            section.is_for(role) && (!is_inbox || environment == Environment::Sandbox)
+            let is_there = match section {
+                Section::Inbox => environment == Environment::Sandbox,
+                Section::SubAccounts => !is_sub_account,
+                _ => true,
+            };
+            section.is_for(role) && is_there
         };
         let allowed = sections.iter().filter(is_shown);
         allowed.map(|section| section.entry()).collect()
@@ -128,6 +134,7 @@ const CUSTOMER: [(&str, &[Section]); 4] = [
             Section::Wallet,
             Section::TopUps,
             Section::Alerts,
+            Section::SubAccounts,
             Section::Team,
         ],
     ),
@@ -182,7 +189,8 @@ impl Section {
             | Self::Requests
             | Self::Wallet
             | Self::TopUps
-            | Self::Alerts => Permission::ViewAccount,
+            | Self::Alerts
+            | Self::SubAccounts => Permission::ViewAccount,
             Self::Profile => Permission::OwnProfile,
             Self::Operations
             | Self::Carriers
@@ -217,14 +225,11 @@ impl Section {
             Self::Tokens => ("API tokens", "/console/tokens", KEY),
             Self::Callbacks => ("Callbacks", "/console/callbacks", ARROW),
             Self::DeadCallbacks => ("Dead callbacks", "/operator/callbacks", ARROW),
-            Self::Requests => (
-                "Request log",
-                "/console/requests",
-                "M5 4 1.5 8 5 12M11 4l3.5 4-3.5 4",
-            ),
+            Self::Requests => ("Request log", "/console/requests", BRACKETS),
             Self::Wallet => ("Wallet", "/console/wallet", "M2 4h12v9H2zM2 7h12M10.5 10h1"),
             Self::TopUps => ("Top-ups", "/console/top-ups", ADDED),
             Self::Alerts => ("Alerts", "/console/alerts", BELL),
+            Self::SubAccounts => ("Sub-accounts", "/console/sub-accounts", TREE),
             Self::Team => ("Team", "/console/team", PEOPLE),
             Self::Profile => ("Profile", "/console/profile", PEOPLE),
             Self::Operations => ("Overview", "/operator/", BLOCKS),
@@ -273,11 +278,15 @@ const PEOPLE: &str = "M6 7.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5zM1.5 13.5c.3-2.
 
 const ARROW: &str = "M2 8h10M9 4.5 12.5 8 9 11.5M14 3v10";
 
+const BRACKETS: &str = "M5 4 1.5 8 5 12M11 4l3.5 4-3.5 4";
+
 const INCOMING: &str = "M2 3h12v8H7l-3 3v-3H2zM8 4.5v4M6 6.8l2 2 2-2";
 
 const BARRED: &str = "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM3.8 3.8l8.4 8.4";
 
 const PHONE: &str = "M4.5 1.5h7v13h-7zM7 12.5h2";
+
+const TREE: &str = "M5.5 2h5v4h-5zM1.5 10h5v4h-5zM9.5 10h5v4h-5zM8 6v2M4 10V8h8v2";
 
 const TAG: &str = "M2 2h6l6 6-6 6-6-6zM5.5 5.5h.1";
 
@@ -290,7 +299,11 @@ mod tests {
     }
 
     fn paths_in(role: Role, environment: Environment) -> Vec<&'static str> {
-        let groups = groups(role, environment).into_iter();
+        paths_of(role, environment, false)
+    }
+
+    fn paths_of(role: Role, environment: Environment, is_sub: bool) -> Vec<&'static str> {
+        let groups = groups(role, environment, is_sub).into_iter();
         let entries = groups.flat_map(|group| group.entries);
         entries.map(|entry| entry.path).collect()
     }
@@ -317,6 +330,14 @@ mod tests {
         for (environment, expected) in [(Environment::Live, false), (Environment::Sandbox, true)] {
             let shown = paths_in(Role::Viewer, environment).contains(&"/console/inbox");
             assert_eq!(shown, expected);
+        }
+    }
+
+    #[test]
+    fn a_sub_account_has_no_sub_accounts() {
+        for is_sub in [false, true] {
+            let paths = paths_of(Role::Owner, Environment::Live, is_sub);
+            assert_eq!(paths.contains(&"/console/sub-accounts"), !is_sub);
         }
     }
 

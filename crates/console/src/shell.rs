@@ -84,6 +84,8 @@ pub struct Shell {
     pub section: Section,
     /// The name of the account, or of the installation for operators.
     pub account_name: String,
+    /// `true` if the account belongs to another one.
+    pub is_sub_account: bool,
     /// The name of the user.
     pub user_name: String,
     /// The role of the user.
@@ -111,7 +113,7 @@ impl Shell {
     }
 
     pub(crate) fn groups(&self) -> Vec<Group> {
-        groups(self.role, self.environment)
+        groups(self.role, self.environment, self.is_sub_account)
     }
 
     pub(crate) const fn is_sandbox(&self) -> bool {

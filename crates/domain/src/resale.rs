@@ -3,10 +3,12 @@
 //! A sub-account pays its price, and its parent gets the difference to its own price: the margin.
 
 mod margins;
+mod page_price;
 mod prices;
 mod request;
 
 pub use margins::{margin_of, pack_margins};
+pub use page_price::{PagePrice, highest_price};
 pub use prices::{NotPrices, ResalePrices};
 pub use request::{
     Direction, MAX_SUB_ACCOUNTS, PriceFields, SubAccountChange, SubAccountChangeFields,
@@ -14,7 +16,7 @@ pub use request::{
 };
 
 use crate::account::AccountStatus;
-use crate::gateway::{Gateway, Price, Rulebook};
+use crate::gateway::Gateway;
 use crate::ids::AccountId;
 use crate::money::Money;
 use crate::refusal::{ObjectRefusal, Refusal};
@@ -54,27 +56,5 @@ impl Resale {
         let price = self.prices.get(gateway);
         let set = price.map(|price| if unicode { price.unicode } else { price.plain });
         set.map_or(own, |set| set.max(own))
-    }
-}
-
-/// Returns the highest price of a page that an account itself pays over a gateway, if the gateway is
-/// configured. No price of its sub-accounts may be lower.
-pub fn highest_price(rules: &Rulebook, account: AccountId, gateway: Gateway) -> Option<Price> {
-    let count = u8::try_from(rules.plan.networks().len()).unwrap_or(u8::MAX);
-    let networks = (0..count).map(Some).chain([None]);
-    let prices = networks.filter_map(|network| {
-        let of = |leg| Some(rules.leg(gateway, leg)?.tariff.price(account, network));
-        [of(crate::leg::Leg::First), of(crate::leg::Leg::Second)]
-            .into_iter()
-            .flatten()
-            .reduce(higher)
-    });
-    prices.reduce(higher)
-}
-
-fn higher(one: Price, other: Price) -> Price {
-    Price {
-        plain: one.plain.max(other.plain),
-        unicode: one.unicode.max(other.unicode),
     }
 }

@@ -21,6 +21,7 @@ mod requests;
 mod revenue;
 mod senders;
 mod smpp_users;
+mod sub_accounts;
 mod tokens;
 mod top_ups;
 mod users;
@@ -29,6 +30,7 @@ mod wallets;
 
 pub use crate::changes::{Cancelled, MessageRequest};
 pub use crate::queries::recipients::OutcomeCount;
+pub use crate::queries::resale::ResaleUsage;
 pub use accounts::{Accounts, QueuedSettled};
 pub use actor::Actor;
 pub use audit::Audit;
@@ -51,6 +53,7 @@ pub use store::{
     AuditEntry, CallbackSecret, ControlledCarrier, DeadOrigin, Invitation, Member, Membership,
     PausedBlock, RegisteredSender, TokenInfo, User, Verification as Checked, VerifyProgress,
 };
+pub use sub_accounts::SubAccounts;
 pub use tokens::Tokens;
 pub use top_ups::TopUps;
 pub use users::{LinkText, Users};
@@ -94,6 +97,16 @@ impl Operations {
     pub fn smpp_users(&self) -> SmppUsers {
         let Self { store, actor } = self.clone();
         SmppUsers { store, actor }
+    }
+
+    /// Sub-accounts: create, list, show, change, transfer. The rules have the prices.
+    pub fn sub_accounts(&self, rules: Rulebook) -> SubAccounts {
+        let Self { store, actor } = self.clone();
+        SubAccounts {
+            store,
+            actor,
+            rules,
+        }
     }
 
     /// Sender IDs: register, list, change their status.

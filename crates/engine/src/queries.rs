@@ -10,6 +10,7 @@ pub(crate) mod inbound;
 pub(crate) mod messages;
 pub(crate) mod owned;
 pub(crate) mod recipients;
+pub(crate) mod resale;
 pub(crate) mod scope;
 pub(crate) mod usage;
 pub(crate) mod wallet;

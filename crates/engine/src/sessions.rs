@@ -83,6 +83,7 @@ impl Sessions {
             user_name: open.user_name,
             account: open.account,
             account_name: open.account_name,
+            parent: open.parent,
             role: open.role,
             is_signed_in: session.is_signed_in,
         }))

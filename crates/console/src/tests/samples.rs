@@ -15,6 +15,7 @@ mod money;
 mod overview;
 mod payments;
 mod revenue;
+mod sub_accounts;
 mod traffic;
 mod users;
 
@@ -73,6 +74,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     all.extend(money::all());
     all.extend(payments::all());
     all.extend(revenue::all());
+    all.extend(sub_accounts::all());
     all.extend(users::all());
     all.extend(files::all());
     all
@@ -83,6 +85,7 @@ pub(super) fn shell(title: &str, section: Section) -> Shell {
         title: title.to_owned(),
         section,
         account_name: "Kano Fresh Foods".to_owned(),
+        is_sub_account: false,
         user_name: "Amina Bello".to_owned(),
         role: Role::Owner,
         csrf_token: "4nT0kEn".to_owned(),

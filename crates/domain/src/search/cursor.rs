@@ -75,6 +75,8 @@ pub enum List {
     SubAccounts = 34,
     /// SMPP users of an account, for the account.
     OwnSmppUsers = 35,
+    /// Sub-accounts of an account, for operators.
+    OperatorSubAccounts = 36,
     /// Opt-outs of an account.
     OptOuts = 40,
     /// Opt-outs of an account, for operators.

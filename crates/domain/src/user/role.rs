@@ -33,7 +33,7 @@ named_enum! {
         ManageTokens = "manage_tokens",
         /// Replay callbacks, and change their secrets.
         ManageCallbacks = "manage_callbacks",
-        /// Pay into the wallet, and set alerts and limits.
+        /// Pay into the wallet, set alerts and limits, and manage sub-accounts.
         ManageMoney = "manage_money",
         /// Invite users of the account, change their roles and remove them.
         ManageTeam = "manage_team",

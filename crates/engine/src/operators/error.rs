@@ -128,6 +128,9 @@ pub enum OperationError {
     /// The token or SMPP user has too many address ranges.
     #[error("a token or SMPP user may be allowed from at most {MAX_RANGES} ranges of addresses")]
     Ranges,
+    /// The sub-account does not exist, or belongs to another account.
+    #[error("there is no sub-account {0}: see `ogene sub-account list`")]
+    NoSubAccount(AccountId),
     /// The SMPP user does not exist or is revoked.
     #[error("there is no SMPP user `{0}` that is not revoked: see `ogene smpp-user list`")]
     NoSmppUser(String),

@@ -44,7 +44,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    fn add(&mut self, message: &Message) {
+    pub(super) fn add(&mut self, message: &Message) {
         self.messages += 1;
         self.recipients += message.recipients;
         self.delivered += message.delivered;

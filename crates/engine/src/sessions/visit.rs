@@ -30,6 +30,8 @@ pub struct Visit {
     pub account: Option<AccountId>,
     /// The name of the account, empty for an operator.
     pub account_name: String,
+    /// The parent of the account, if it is a sub-account.
+    pub parent: Option<AccountId>,
     /// The role of the user there.
     pub role: Role,
     /// `false` while the second factor is missing. Such a user may do nothing but give it.

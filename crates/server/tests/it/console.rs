@@ -18,6 +18,7 @@ mod revenue;
 mod routes;
 mod sessions;
 mod sign_in;
+mod sub_accounts;
 mod top_ups;
 
 use crate::kit::http::{Answer, Request, try_ask};

@@ -12,7 +12,7 @@ use domain::resale::{MAX_SUB_ACCOUNTS, ResalePrices, SubAccountChange};
 use domain::{
     Account, AccountId, AccountStatus, Bucket, Money, ObjectRefusal, Queued, Refusal, Verification,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A sub-account, with the settings of its parent.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -130,6 +130,20 @@ pub(super) struct RequestSubAccount {
     pub(super) token: AddToken,
 }
 
+impl RequestSubAccount {
+    /// Returns the entry that names the parent. The account and its token have entries of their own.
+    fn entry(&self) -> Entry<'_> {
+        Entry {
+            by: &self.create.by,
+            verb: "sub-account.create",
+            account: Some(self.create.account.id),
+            object: "",
+            before: Value::Null,
+            after: json!({ "parent": self.parent.to_string() }),
+        }
+    }
+}
+
 impl Change for RequestSubAccount {
     type Output = Made<SubAccount>;
 
@@ -166,6 +180,7 @@ impl Change for RequestSubAccount {
         )
         .await?;
         self.token.apply(tx).await?;
+        audit::enter(tx, self.entry()).await?;
         Ok(Ok(SubAccount {
             account: account.clone(),
             parent: self.parent,
@@ -183,7 +198,7 @@ impl Change for RequestSubAccount {
     }
 }
 
-const SET_PRICES: &str = "sub-account.prices";
+const SET_PRICES: &str = "sub-account.change";
 
 /// A change of a sub-account by its parent.
 pub(super) struct ChangeSubAccount {

@@ -10,11 +10,11 @@ use crate::buckets::Buckets;
 use crate::change_once::ChangeOnce;
 use crate::idempotency::{KeyedChange, Outcome};
 use crate::operators::audit::By;
-use crate::rows::named;
-use database::{Db, Result, query};
+use crate::rows::{id_bytes, named};
+use database::{Db, Result, bulk, query, value};
 use domain::resale::{Resale, SubAccountChange, SubAccountRequest};
 use domain::token::TokenHash;
-use domain::{AccountId, AccountStatus};
+use domain::{AccountId, AccountStatus, MessageId, Money};
 
 /// The accounts that belong to another account.
 #[derive(Clone, Copy)]
@@ -111,6 +111,29 @@ impl SubAccounts<'_> {
             ))
             .await?;
         rows.into_iter().map(SubAccountRow::account).collect()
+    }
+
+    /// Returns the margins that a parent has of these messages of its sub-accounts, without what was
+    /// taken back.
+    pub async fn margins(self, parent: AccountId, messages: &[MessageId]) -> Result<Money> {
+        let bucket = Buckets::of(self.db).account(parent);
+        let statement = bulk(
+            "select cast(coalesce(sum(amount), 0) as bigint) from ledger
+             where bucket = $1 and account_id = $2 and subject = $3 and kind = 'margin'",
+            "select cast(coalesce(sum(amount), 0) as bigint) from ledger
+             where (bucket, account_id, subject) in (select *
+                 from unnest($1::bigint[], $2::bigint[], $3::bytea[])) and kind = 'margin'",
+        );
+        let statement = statement.rows(messages, |id| {
+            [value(bucket.0), value(parent.0), value(id_bytes(id))]
+        });
+        let sums: Vec<(i64,)> = Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            tx.fetch_each(statement).await
+        })
+        .await?;
+        let sums = sums.into_iter().map(|(sum,)| Money::from_units(sum));
+        Ok(sums.sum())
     }
 
     /// Returns the terms on which an account sends, if it is a sub-account.

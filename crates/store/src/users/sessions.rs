@@ -22,6 +22,8 @@ pub struct OpenSession {
     pub account: Option<AccountId>,
     /// The name of the account, empty for an operator.
     pub account_name: String,
+    /// The parent of the account, if it is a sub-account.
+    pub parent: Option<AccountId>,
     /// The role of the user there.
     pub role: Role,
     /// The address of the user.
@@ -36,6 +38,7 @@ struct OpenRow {
     user_name: String,
     role: String,
     account_name: String,
+    parent_id: Option<i64>,
 }
 
 impl FromRow for OpenRow {
@@ -46,6 +49,7 @@ impl FromRow for OpenRow {
             user_name: row.get(row.place("user_name", 10)?)?,
             role: row.get(row.place("role", 11)?)?,
             account_name: row.get(row.place("account_name", 12)?)?,
+            parent_id: row.get(row.place("parent_id", 13)?)?,
         })
     }
 }
@@ -190,11 +194,12 @@ impl Sessions<'_> {
         let read = query(
             "select s.session_hash, s.user_id, s.account_id, s.signed_in, s.created_at_ms,
                  s.seen_at_ms, s.expires_at_ms, s.client, s.agent, u.email, u.name as user_name,
-                 m.role, coalesce(a.name, '') as account_name
+                 m.role, coalesce(a.name, '') as account_name, b.parent_id
              from sessions s
              join users u on u.user_id = s.user_id
              join memberships m on m.user_id = s.user_id and m.account_id = s.account_id
              left join accounts a on a.account_id = s.account_id
+             left join sub_accounts b on b.account_id = s.account_id
              where s.session_hash = $1 and s.expires_at_ms > $2 and u.status = 'active'",
         );
         let read = read.bind(&hash[..]).bind(now_ms);
@@ -203,6 +208,7 @@ impl Sessions<'_> {
             Ok(OpenSession {
                 account: account(row.session.account_id),
                 account_name: row.account_name,
+                parent: row.parent_id.map(AccountId),
                 role: named(Role::from_name, &row.role)?,
                 email: row.email,
                 user_name: row.user_name,

@@ -106,7 +106,9 @@ impl From<OperationError> for Failure {
         match error {
             OperationError::Store(error) => error.into(),
             OperationError::Query(_) => Self::Busy,
-            OperationError::NoAccount(_) | OperationError::NoMessage => Self::NotFound,
+            OperationError::NoAccount(_)
+            | OperationError::NoSubAccount(_)
+            | OperationError::NoMessage => Self::NotFound,
             other => Self::Refused(sentence(&other.to_string())),
         }
     }

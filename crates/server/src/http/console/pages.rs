@@ -3,6 +3,7 @@
 mod account;
 mod account_changes;
 mod account_parts;
+mod account_resale;
 mod accounts;
 mod alerts;
 mod all_messages;
@@ -43,6 +44,12 @@ mod send_parts;
 mod sender_ids;
 mod shared;
 mod sign_in;
+mod sub_account;
+mod sub_account_changes;
+mod sub_account_messages;
+mod sub_account_parts;
+mod sub_account_routes;
+mod sub_accounts;
 mod team;
 mod tokens;
 mod top_up_form;
@@ -66,6 +73,7 @@ pub(super) fn all() -> Vec<Page> {
     all.extend(groups());
     all.extend(money());
     all.extend(developer());
+    all.extend(sub_account_routes::all());
     all.extend(operator_routes::all());
     all
 }

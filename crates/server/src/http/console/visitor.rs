@@ -121,6 +121,7 @@ impl Visitor {
             title: title.to_owned(),
             section,
             account_name,
+            is_sub_account: visit.parent.is_some(),
             user_name: visit.user_name.clone(),
             role: visit.role,
             csrf_token: visit.secret.form_token(),

@@ -3,13 +3,12 @@
 use super::super::failure::Failure;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
-use super::account_parts::{ACCOUNTS, account, path, sender_href, status, verification};
+use super::account_parts::{ACCOUNTS, account, path, rows, sender_href, status, verification};
+use super::account_resale;
 use super::lists::{confirm, dangerous, few, words};
 use super::tokens;
 use console::figures::{naira, time};
-use console::parts::{
-    Badge, Cell, Choice, Column, Confirm, Empty, Field, Figure, Kind, Table, Tone,
-};
+use console::parts::{Badge, Cell, Choice, Column, Confirm, Field, Figure, Kind, Tone};
 use console::screens::{Details, Part, SmallForm};
 use console::{Notice, Section};
 use domain::user::role::Role;
@@ -32,22 +31,24 @@ pub(super) async fn screen(visitor: &Visitor, notice: Option<Notice>) -> Result<
     figures.extend(parts.map(|(part, amount)| Figure::new(words(part.as_str()), naira(amount))));
     let mut shell = visitor.shell(&account.name, Section::Accounts);
     shell.notices.extend(notice);
+    let mut sections = account_resale::sections(visitor, id).await?;
+    sections.extend([
+        money("credit", "Add credit", "Add credit", id),
+        money("debit", "Take back a credit", "Take back", id),
+        limit(&spending, id),
+        verified(&account),
+        members(visitor, id).await?,
+        senders(visitor, id).await?,
+        token_list(visitor, id).await?,
+        entries(visitor, id).await?,
+    ]);
     Ok(Details {
         shell,
         back: ("All accounts".to_owned(), ACCOUNTS.to_owned()),
         changes: changes(visitor, &account),
         figures,
         facts: facts(&account, &spending, queued, visitor.now_ms()),
-        sections: vec![
-            money("credit", "Add credit", "Add credit", id),
-            money("debit", "Take back a credit", "Take back", id),
-            limit(&spending, id),
-            verified(&account),
-            members(visitor, id).await?,
-            senders(visitor, id).await?,
-            token_list(visitor, id).await?,
-            entries(visitor, id).await?,
-        ],
+        sections,
         refresh: None,
     })
 }
@@ -171,28 +172,6 @@ fn verified(account: &Account) -> Part {
         action: "Set verification".to_owned(),
     };
     form("Verification", "", small)
-}
-
-/// Returns a section with rows.
-fn rows(
-    visitor: &Visitor,
-    (title, lead): (&str, &str),
-    columns: Vec<Column>,
-    rows: Vec<Vec<Cell>>,
-    empty: &str,
-) -> Part {
-    Part {
-        title: title.to_owned(),
-        lead: lead.to_owned(),
-        table: Some(Table {
-            label: title.to_owned(),
-            columns,
-            rows,
-            now_ms: visitor.now_ms(),
-        }),
-        empty: Some(Empty::new(empty, "They are listed here.")),
-        form: None,
-    }
 }
 
 async fn members(visitor: &Visitor, id: AccountId) -> Result<Part, Failure> {

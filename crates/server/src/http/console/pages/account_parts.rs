@@ -2,7 +2,8 @@
 
 use super::super::failure::Failure;
 use super::super::visitor::Visitor;
-use console::parts::{Badge, Tone};
+use console::parts::{Badge, Cell, Column, Empty, Table, Tone};
+use console::screens::Part;
 use domain::{AccountId, AccountStatus, Verification};
 use engine::operators::RegisteredSender;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -51,4 +52,26 @@ pub(super) fn query(one: &RegisteredSender) -> String {
 /// Returns the address of the page of a sender ID.
 pub(super) fn sender_href(one: &RegisteredSender) -> String {
     format!("{SENDERS}/one?{}", query(one))
+}
+
+/// Returns a section with rows.
+pub(super) fn rows(
+    visitor: &Visitor,
+    (title, lead): (&str, &str),
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+    empty: &str,
+) -> Part {
+    Part {
+        title: title.to_owned(),
+        lead: lead.to_owned(),
+        table: Some(Table {
+            label: title.to_owned(),
+            columns,
+            rows,
+            now_ms: visitor.now_ms(),
+        }),
+        empty: Some(Empty::new(empty, "They are listed here.")),
+        form: None,
+    }
 }

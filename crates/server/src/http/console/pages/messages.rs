@@ -18,7 +18,7 @@ use engine::{Message, PageFields, RecipientState};
 
 const PATH: &str = "/console/messages";
 /// Rows of a page.
-const ROWS: &str = "50";
+pub(super) const ROWS: &str = "50";
 /// Most characters of a text in a row.
 const MAX_EXCERPT_CHARACTERS: usize = 120;
 
@@ -151,7 +151,7 @@ pub(super) fn row(message: &Message) -> MessageRow {
     }
 }
 
-const fn no_text(message: &Message) -> &'static str {
+pub(super) const fn no_text(message: &Message) -> &'static str {
     if message.is_personalised {
         "Each recipient has a text of its own."
     } else {
@@ -263,7 +263,7 @@ pub(super) fn facts(message: &Message) -> Vec<(String, String)> {
     facts
 }
 
-fn status_tabs(path: &str, chosen: &str) -> Tabs {
+pub(super) fn status_tabs(path: &str, chosen: &str) -> Tabs {
     let names: Vec<String> = StatusFilter::ALL
         .iter()
         .map(|one| status_word(*one))
@@ -293,7 +293,7 @@ fn status_word(status: StatusFilter) -> String {
     }
 }
 
-fn recipient_row(path: &str, one: &RecipientState) -> RecipientRow {
+pub(super) fn recipient_row(path: &str, one: &RecipientState) -> RecipientRow {
     RecipientRow {
         href: format!("{path}/{}", one.recipient),
         recipient: one.recipient.to_string(),
