@@ -29,6 +29,7 @@ mod serve;
 mod signals;
 mod smpp_user;
 mod smsc;
+mod sub_account;
 mod token;
 mod top_up;
 mod usage;
@@ -113,6 +114,9 @@ enum Command {
     /// SMPP users: create, list, show, revoke, set limits
     #[command(subcommand, name = "smpp-user")]
     SmppUser(smpp_user::SmppUser),
+    /// Sub-accounts of customers: list, show, create, change, transfer
+    #[command(subcommand, name = "sub-account")]
+    SubAccount(sub_account::SubAccountCommand),
     /// Users of the console: create, list, invite, reset, disable
     #[command(subcommand)]
     User(user::User),
@@ -265,6 +269,7 @@ fn execute(command: Command, context: &Context) -> Result<Answer, Failure> {
             Command::Account(command) => command.run(context).await,
             Command::Token(command) => command.run(context).await,
             Command::SmppUser(command) => command.run(context).await,
+            Command::SubAccount(command) => command.run(context).await,
             Command::User(command) => command.run(context).await,
             Command::SenderId(command) => command.run(context).await,
             Command::Wallet(command) => command.run(context).await,

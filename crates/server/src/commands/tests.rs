@@ -130,6 +130,31 @@ fn every_command_on_users_is_understood() {
 }
 
 #[test]
+fn every_command_on_sub_accounts_is_understood() {
+    for line in [
+        "ogene sub-account list --account 7 --limit 5",
+        "ogene sub-account show --sub-account 8",
+        "ogene sub-account create --account 7 --name Ada --email ada@example.ng",
+        "ogene sub-account change --sub-account 8 --status disabled --daily-limit none",
+        "ogene sub-account change --sub-account 8 --price otp=7.50/14 --price direct-refund=none",
+        "ogene sub-account transfer --sub-account 8 --amount 5 --direction from_sub --reference R",
+    ] {
+        if let Err(error) = parse(line) {
+            panic!("{line}: {error}");
+        }
+    }
+    for line in [
+        "ogene sub-account list",
+        "ogene sub-account change --sub-account 8 --status restricted",
+        "ogene sub-account change --sub-account 8 --price otp",
+        "ogene sub-account transfer --sub-account 8 --amount 0 --direction to_sub --reference R",
+        "ogene sub-account transfer --sub-account 8 --amount 5 --direction up --reference R",
+    ] {
+        assert!(parse(line).is_err(), "{line}");
+    }
+}
+
+#[test]
 fn every_command_on_carriers_is_understood() {
     for line in [
         "ogene carrier list",
@@ -265,7 +290,7 @@ enum Audited {
 }
 
 /// Every command. A new one is added here with its relation to the audit.
-const AUDITED: [(&str, Audited); 88] = [
+const AUDITED: [(&str, Audited); 93] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -289,6 +314,11 @@ const AUDITED: [(&str, Audited); 88] = [
     ("smpp-user.show", Audited::Nothing),
     ("smpp-user.revoke", Audited::Entry),
     ("smpp-user.limits", Audited::Entry),
+    ("sub-account.list", Audited::Nothing),
+    ("sub-account.show", Audited::Nothing),
+    ("sub-account.create", Audited::Entry),
+    ("sub-account.change", Audited::Entry),
+    ("sub-account.transfer", Audited::Entry),
     ("user.create", Audited::Entry),
     ("user.list", Audited::Nothing),
     ("user.show", Audited::Nothing),

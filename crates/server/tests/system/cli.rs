@@ -22,6 +22,7 @@ mod operating;
 mod pooler;
 mod reload;
 mod serving;
+mod sub_accounts;
 
 use crate::installation::Installation;
 use crate::process::Process;

@@ -87,6 +87,7 @@ fn each_list_takes_a_limit_and_ends() {
         ("token list", &[]),
         ("smpp-user list", &[]),
         ("sender-id list", &[]),
+        ("sub-account list", &of),
         ("wallet statement", &of),
         ("callback dead", &[]),
         ("callback dead", &of),
