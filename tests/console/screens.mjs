@@ -212,6 +212,17 @@ test("a transfer is filled in by clicks and by keys, and carries its reference",
   }
 });
 
+test("the scopes of a token are ticked by clicks and by keys", { timeout: TEST_LIMIT }, async () => {
+  const { context, page } = await open("form");
+  const boxes = ["Scope send", "Scope read"].map((label) => page.getByLabel(label));
+  const ticked = () => Promise.all(boxes.map((box) => box.isChecked()));
+  assert.deepEqual(await ticked(), [false, true]);
+  await boxes[0].click();
+  await boxes[1].press("Space");
+  assert.deepEqual(await ticked(), [true, false]);
+  await context.close();
+});
+
 test("a hostile text runs nowhere", { timeout: TEST_LIMIT }, async () => {
   const { context, page, complaints } = await open("hostile");
   page.on("dialog", () => complaints.push("a dialog"));

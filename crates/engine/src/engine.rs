@@ -110,12 +110,12 @@ fn live(settings: &Settings, payments: Payments, numbers: random::Numbers) -> Li
     }
 }
 
-/// Starts the tasks that read the changes of accounts, users and rates, and the one that sends
-/// answers.
-fn follow(stages: &Arc<Stages>) -> [JoinHandle<()>; 5] {
+/// Starts the tasks that follow accounts, users, rates and uses of tokens, and that send answers.
+fn follow(stages: &Arc<Stages>) -> [JoinHandle<()>; 6] {
     let clock = stages.context.clock.clone();
     [
         tokio::spawn(Arc::clone(&stages.callers).follow()),
+        tokio::spawn(Arc::clone(&stages.callers).follow_uses()),
         tokio::spawn(Arc::clone(&stages.bound).follow()),
         tokio::spawn(Arc::clone(&stages.bound).publish(stages.context.node)),
         tokio::spawn(Arc::clone(&stages.rates).follow(clock)),

@@ -13,13 +13,18 @@ use parking_lot::{Mutex, MutexGuard};
 use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::time::Duration;
 use store::{Revision, Store};
 use tokio::sync::watch;
 
 /// Period of the polls of the revision.
 const LOOK_INTERVAL: Duration = Duration::from_millis(250);
+/// Period of the commits of the last uses of tokens. A token that is dropped from the cache meanwhile
+/// keeps its earlier use.
+const USES_INTERVAL: Duration = Duration::from_mins(1);
+/// The time in which a second use of a token is not noted.
+const USE_MS: i64 = 1_000;
 /// Maximum number of cached tokens, valid and unknown. At this number the unknown ones are dropped
 /// first, then all.
 const MAX_TOKENS: usize = 100_000;
@@ -37,6 +42,8 @@ pub struct Caller {
     terms: TokenTerms,
     /// The number of the token, if it has a rate limit of its own.
     counted: Option<u64>,
+    /// The time of the last use of the token, to the second.
+    used_at_ms: AtomicI64,
 }
 
 impl Caller {
@@ -49,6 +56,14 @@ impl Caller {
     pub(crate) fn is_concerned(&self, changed: &HashSet<AccountId>) -> bool {
         let mut accounts = self.customer.accounts();
         accounts.any(|account| changed.contains(&account))
+    }
+
+    /// Notes the use of the token. Requests of the same second do not write to shared memory.
+    fn used(&self, now_ms: i64) {
+        let before_ms = self.used_at_ms.load(Ordering::Relaxed);
+        if now_ms - before_ms >= USE_MS {
+            self.used_at_ms.store(now_ms, Ordering::Relaxed);
+        }
     }
 
     /// Returns the number and the limit of a token that has a rate limit of its own.
@@ -144,7 +159,10 @@ impl Callers {
             None => Box::pin(self.look_up(hash, forgotten)).await?,
         };
         let good = match caller {
-            Some(caller) => caller.terms.check(client, now_ms).map(|()| caller),
+            Some(caller) => caller.terms.check(client, now_ms).map(|()| {
+                caller.used(now_ms);
+                caller
+            }),
             None => Err(Refusal::TokenInvalid),
         };
         good.map_err(|refusal| match refusal {
@@ -167,6 +185,7 @@ impl Callers {
             token_id: via.to_owned(),
             terms: TokenTerms::default(),
             counted: None,
+            used_at_ms: AtomicI64::default(),
         }))
     }
 
@@ -195,6 +214,7 @@ impl Callers {
                         has_opt_outs,
                         token_id,
                         counted: terms.per_minute.map(|_| number_of(&hash)),
+                        used_at_ms: AtomicI64::default(),
                         terms,
                     })
                 })
@@ -243,6 +263,32 @@ impl Callers {
                 self.forget(None);
             }
         }
+    }
+
+    /// Stores the last uses of tokens. Runs until the engine ends.
+    pub(crate) async fn follow_uses(self: Arc<Self>) {
+        let mut looks = tokio::time::interval(USES_INTERVAL);
+        let outage = Outage::of("the last uses of tokens cannot be stored");
+        let mut stored_ms = 0;
+        loop {
+            looks.tick().await;
+            let uses = self.uses_since(stored_ms);
+            let last_ms = uses.iter().map(|(_, at_ms)| *at_ms).max();
+            let stored = self.store.tokens().note_uses(uses).await;
+            if outage.note(stored).is_some() {
+                stored_ms = last_ms.unwrap_or(stored_ms);
+            }
+        }
+    }
+
+    /// Returns the last uses of cached tokens after a time, by the ids of the tokens.
+    fn uses_since(&self, after_ms: i64) -> Vec<(String, i64)> {
+        let known = self.known();
+        let callers = known.tokens.values().flatten();
+        let uses = callers.map(|caller| (caller, caller.used_at_ms.load(Ordering::Relaxed)));
+        let new = uses.filter(|(_, at_ms)| *at_ms > after_ms);
+        new.map(|(caller, at_ms)| (caller.token_id.clone(), at_ms))
+            .collect()
     }
 
     async fn look(&self) -> Result<(), database::Error> {

@@ -8,8 +8,9 @@ use super::page::{Page, PageRequest};
 use crate::context::random::Random;
 use domain::AccountId;
 use domain::search::List;
-use domain::token::{self, TokenHash, TokenTerms};
-use store::{Store, TokenInfo};
+use domain::token::{self, TokenTerms};
+use std::collections::HashMap;
+use store::{Outcome, Store, TokenInfo};
 
 /// API tokens: create, list, revoke.
 pub struct Tokens {
@@ -27,27 +28,28 @@ impl Tokens {
     ) -> Result<(TokenInfo, String)> {
         account(&self.store, id).await?;
         let by = self.actor.now();
-        if terms
-            .expires_at_ms
-            .is_some_and(|expires| expires <= by.at_ms)
-        {
-            return Err(OperationError::Expired);
-        }
-        if terms.allowed.0.len() > MAX_RANGES {
-            return Err(OperationError::Ranges);
-        }
-        let text = token::make(&Random::system().bytes()).ok_or(OperationError::NoRandomBytes)?;
-        let info = TokenInfo {
-            id: format!("tok_{:016x}", Random::system().number()),
-            account: id,
-            name: checked("the name", name)?,
-            terms,
-            created_at_ms: by.at_ms,
-            revoked_at_ms: None,
-        };
-        let hash: TokenHash = token::hash(&text);
+        let (info, text) = made(id, name, terms, by.at_ms)?;
+        let hash = token::hash(&text);
         self.store.tokens().add(info.clone(), hash, by).await?;
         Ok((info, text))
+    }
+
+    /// Creates a token for its account, which has a maximum of them, as the API does.
+    pub async fn request(
+        self,
+        id: AccountId,
+        name: &str,
+        terms: TokenTerms,
+    ) -> Result<(TokenInfo, String)> {
+        let by = self.actor.now();
+        let (info, text) = made(id, name, terms, by.at_ms)?;
+        let hash = token::hash(&text);
+        match self.store.tokens().request(info, hash, None, by).await? {
+            Outcome::Made(info) => Ok((info, text)),
+            Outcome::Refused(refusal) => Err(refusal.into()),
+            // A request without a key has no stored answer.
+            Outcome::Replay(_) => Err(OperationError::NoAccount(id)),
+        }
     }
 
     /// Returns a page of the tokens of all accounts or of one, by account and newest first.
@@ -66,6 +68,12 @@ impl Tokens {
         Ok(request.page(List::Tokens, &scope, rows))
     }
 
+    /// Returns the last uses of the tokens of an account, by their ids. A running server stores them
+    /// once a minute.
+    pub async fn uses(self, id: AccountId) -> Result<HashMap<String, i64>> {
+        Ok(self.store.tokens().uses(id).await?)
+    }
+
     /// Revokes a token of one account, for a user of that account.
     pub async fn revoke_of(self, id: AccountId, token: &str) -> Result<()> {
         // A token stays with its account, so the answer holds until the change.
@@ -82,4 +90,24 @@ impl Tokens {
             .then_some(())
             .ok_or_else(|| OperationError::NoToken(token.to_owned()))
     }
+}
+
+/// Returns a new token and its text.
+fn made(id: AccountId, name: &str, terms: TokenTerms, now_ms: i64) -> Result<(TokenInfo, String)> {
+    if terms.expires_at_ms.is_some_and(|expires| expires <= now_ms) {
+        return Err(OperationError::Expired);
+    }
+    if terms.allowed.0.len() > MAX_RANGES {
+        return Err(OperationError::Ranges);
+    }
+    let text = token::make(&Random::system().bytes()).ok_or(OperationError::NoRandomBytes)?;
+    let info = TokenInfo {
+        id: format!("tok_{:016x}", Random::system().number()),
+        account: id,
+        name: checked("the name", name)?,
+        terms,
+        created_at_ms: now_ms,
+        revoked_at_ms: None,
+    };
+    Ok((info, text))
 }

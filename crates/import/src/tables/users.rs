@@ -114,6 +114,7 @@ pub(super) const TOKENS: Table = Table {
         ("allowed", Text),
         ("scopes", Text),
         ("per_minute", Int),
+        ("used_at_ms", Int),
     ],
     chunk: CHUNK,
 };

@@ -39,7 +39,7 @@ create table transfers (
 
 -- The secrets that identify an account to the API, as hashes. `allowed` lists address ranges with commas between
 -- them; an empty list allows every address. `scopes` lists the scopes with commas. A token without `expires_at_ms` does
--- not expire, and one without `per_minute` has the limits of its account alone.
+-- not expire, and one without `per_minute` has the limits of its account alone. `used_at_ms` is stored once a minute.
 create table tokens (
     token_id text not null primary key,
     account_id bigint not null references accounts (account_id),
@@ -50,7 +50,8 @@ create table tokens (
     expires_at_ms bigint,
     allowed text not null default '',
     scopes text not null,
-    per_minute bigint
+    per_minute bigint,
+    used_at_ms bigint
 );
 create index tokens_by_account on tokens (account_id, created_at_ms, token_id);
 

@@ -4,7 +4,7 @@ use crate::accounts::revision::touch;
 use crate::lists::{AccountRowKey, ListRow};
 use crate::operators::audit::{self, By, Entry};
 use crate::rows::named;
-use database::{Change, Result, Tx, query};
+use database::{Change, Result, Tx, bulk, query, value};
 use domain::AccountId;
 use domain::redact;
 use domain::token::{TokenHash, TokenTerms};
@@ -90,6 +90,32 @@ pub(super) fn terms(
         scopes: named(|text| text.parse().ok(), scopes)?,
         per_minute: per_minute.and_then(|limit| u32::try_from(limit).ok()),
     })
+}
+
+/// The last uses of tokens.
+pub(super) struct NoteUses {
+    /// The id of each token, and the time in Unix milliseconds. They are in order, so that two nodes
+    /// do not wait for each other.
+    pub(super) uses: Vec<(String, i64)>,
+}
+
+impl Change for NoteUses {
+    type Output = ();
+
+    async fn apply(&self, tx: &mut Tx) -> Result<()> {
+        let update = bulk(
+            "update tokens set used_at_ms = $2
+             where token_id = $1 and coalesce(used_at_ms, 0) < $2",
+            "update tokens t set used_at_ms = v.used_at_ms
+             from unnest($1::text[], $2::bigint[]) as v (token_id, used_at_ms)
+             where t.token_id = v.token_id and coalesce(t.used_at_ms, 0) < v.used_at_ms",
+        );
+        let update = update.rows(&self.uses, |(id, at_ms)| [value(id), value(*at_ms)]);
+        tx.execute_each(update).await?;
+        Ok(())
+    }
+
+    // A change that is made twice has the same result.
 }
 
 pub(super) struct AddToken {

@@ -1,6 +1,6 @@
 //! API tokens. The database stores only their hashes.
 
-use super::token_changes::{AddToken, RevokeToken, TokenInfo, TokenRow, terms};
+use super::token_changes::{AddToken, NoteUses, RevokeToken, TokenInfo, TokenRow, terms};
 use super::token_requests::{GiveUpToken, RequestToken};
 use crate::buckets::Buckets;
 use crate::change_once::ChangeOnce;
@@ -10,6 +10,10 @@ use crate::operators::audit::By;
 use database::{Db, Result, query};
 use domain::AccountId;
 use domain::token::{TokenHash, TokenTerms};
+use std::collections::HashMap;
+
+/// Maximum number of uses in one commit.
+const MAX_USES: usize = 500;
 
 /// The tokens of accounts.
 #[derive(Clone, Copy)]
@@ -94,6 +98,31 @@ impl Tokens<'_> {
                 },
             )
             .transpose()
+    }
+
+    /// Stores the last uses of tokens, by their ids. An older use changes nothing.
+    pub async fn note_uses(self, mut uses: Vec<(String, i64)>) -> Result<()> {
+        uses.sort_unstable();
+        for uses in uses.chunks(MAX_USES) {
+            let uses = uses.to_vec();
+            self.db.change(NoteUses { uses }).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns the last uses of the tokens of an account, by their ids.
+    pub async fn uses(self, account: AccountId) -> Result<HashMap<String, i64>> {
+        let rows: Vec<(String, i64)> = self
+            .db
+            .fetch_all(
+                query(
+                    "select token_id, used_at_ms from tokens
+                     where account_id = $1 and used_at_ms is not null",
+                )
+                .bind(account.0),
+            )
+            .await?;
+        Ok(rows.into_iter().collect())
     }
 
     /// Returns some tokens behind one, of all accounts or of one. The newest account comes first,

@@ -15,6 +15,7 @@ twins!(
     each_request_to_reload_is_counted_beside_the_revision,
     a_token_opens_its_account_until_it_is_revoked,
     a_token_keeps_its_terms,
+    a_token_keeps_its_last_use,
     tokens_are_listed_by_account_newest_first,
     a_secret_is_added_up_to_the_limit_of_the_account,
     of_first_secrets_added_at_once_one_is_kept,
@@ -246,6 +247,32 @@ async fn a_token_keeps_its_terms(kit: &Kit) {
         kit.store.tokens().list(Some(id), None, 9).await.unwrap(),
         [token]
     );
+}
+
+async fn a_token_keeps_its_last_use(kit: &Kit) {
+    let (id, other) = (kit.account(0).await, kit.account(0).await);
+    for (account, name, hash) in [(id, "t1", 11), (id, "t2", 12), (other, "t3", 13)] {
+        let token = token(account, name, NOW);
+        let added = kit.store.tokens().add(token, [hash; 32], by(NOW)).await;
+        added.unwrap();
+    }
+    let revision = kit.store.revisions().current().await.unwrap();
+    let note = async |uses: &[(&str, i64)]| {
+        let uses = uses.iter().map(|(id, at_ms)| ((*id).to_owned(), *at_ms));
+        kit.store.tokens().note_uses(uses.collect()).await.unwrap();
+    };
+    note(&[]).await;
+    assert!(kit.store.tokens().uses(id).await.unwrap().is_empty());
+    note(&[("t3", NOW), ("t1", NOW + 5), ("unknown", NOW)]).await;
+    // Another node stores an older use.
+    note(&[("t1", NOW + 4)]).await;
+    let uses = kit.store.tokens().uses(id).await.unwrap();
+    assert_eq!(
+        uses.into_iter().collect::<Vec<_>>(),
+        [("t1".to_owned(), NOW + 5)]
+    );
+    // No node reads its accounts again for it.
+    assert_eq!(kit.store.revisions().current().await.unwrap(), revision);
 }
 
 async fn tokens_are_listed_by_account_newest_first(kit: &Kit) {

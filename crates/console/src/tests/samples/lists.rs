@@ -40,9 +40,13 @@ fn tokens(rows: Vec<Vec<Cell>>) -> Listing {
         label: "API tokens".to_owned(),
         columns: vec![
             Column::text("Name"),
-            Column::text("Prefix").wide(),
             Column::text("State"),
+            Column::text("Scopes").wide(),
+            Column::text("Expires"),
+            Column::text("Allowed addresses").wide(),
+            Column::number("A minute").wide(),
             Column::number("Last used"),
+            Column::number("Created").wide(),
             Column::number(""),
         ],
         rows,
@@ -66,9 +70,13 @@ fn tokens(rows: Vec<Vec<Cell>>) -> Listing {
 
 fn token(name: &str, id: u32) -> Vec<Cell> {
     vec![
-        Cell::link(name, format!("/console/tokens/{id}")),
-        Cell::Code("ogn_7f…".to_owned()),
+        Cell::text(name),
         Cell::Status(Badge::new(Tone::Good, "Valid")),
+        Cell::text("send, read"),
+        Cell::text("31 Jan 2027"),
+        Cell::text("203.0.113.0/24, 198.51.100.7"),
+        Cell::text("60"),
+        Cell::text("Never"),
         Cell::Time(NOW_MS - 90_000),
         Cell::Changes(vec![confirm(format!("revoke-{id}"))]),
     ]
@@ -378,6 +386,14 @@ fn form() -> Form {
         lead: "A program sends the token with each request.".to_owned(),
         fields: vec![
             Field::text("name", "Name").hint("The program that uses it."),
+            Field::new(Kind::Checkbox, "scope_send", "Scope send")
+                .hint("Sends, quotes and one-time passwords; cancel, pause, resume and reschedule.")
+                .optional()
+                .error(Some("Choose at least one scope.".to_owned())),
+            Field::new(Kind::Checkbox, "scope_read", "Scope read")
+                .hint("Every read: messages, reports, balance, usage and exports.")
+                .optional()
+                .value("yes"),
             Field::new(Kind::Input("date"), "expires", "Expires").optional(),
         ],
         error: Some("There are 20 tokens already. Revoke one first.".to_owned()),

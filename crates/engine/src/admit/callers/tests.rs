@@ -116,3 +116,18 @@ async fn a_credit_notifies_no_reader_and_is_read_once() {
     let now = *revision.borrow();
     assert_eq!((now.number, now.audited), (seen.number, seen.audited + 1));
 }
+
+#[tokio::test]
+async fn the_last_use_of_a_token_is_stored() {
+    let kit = Kit::start().await;
+    let (account, id, token) = kit.account().await;
+    kit.account().await;
+    assert_eq!(kit.callers.uses_since(0), []);
+    kit.caller(&token).await.unwrap();
+    let uses = kit.callers.uses_since(NOW - 1);
+    assert_eq!(uses, [(id.clone(), NOW)]);
+    assert_eq!(kit.callers.uses_since(NOW), []);
+    kit.callers.store.tokens().note_uses(uses).await.unwrap();
+    let stored = kit.operations.tokens().uses(account).await.unwrap();
+    assert_eq!(stored.get(&id), Some(&NOW));
+}

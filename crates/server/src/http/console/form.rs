@@ -37,6 +37,12 @@ impl Form {
         Self(fields.into_iter().map(owned).collect())
     }
 
+    /// Returns a form with these fields.
+    pub(super) fn of_pairs<'f>(fields: impl Iterator<Item = (&'f str, &'f str)>) -> Self {
+        let owned = |(name, value): (&str, &str)| (name.to_owned(), value.to_owned());
+        Self(fields.map(owned).collect())
+    }
+
     /// Reads the body of a form.
     pub(super) async fn read(
         headers: &HeaderMap,

@@ -28,11 +28,30 @@ async fn a_token_is_shown_once_and_revoked_by_its_account_alone() {
     let new = "/console/tokens/new";
     let refused = owner.send(new, "/console/tokens", &faults).await;
     assert_eq!(refused.status, 422);
-    assert!(refused.text().contains("Give a day"), "{}", refused.text());
+    for fault in ["Give a day", "Choose at least one scope."] {
+        assert!(refused.text().contains(fault), "{}", refused.text());
+    }
+    // The form offers all scopes, each with what it permits.
+    let form = owner.get(new).await;
+    has(&form, &["Scope manage", "Every read"]);
+    assert_eq!(
+        form.text().matches(" checked").count(),
+        4,
+        "{}",
+        form.text()
+    );
     let made = owner
-        .send(new, "/console/tokens", &[("name", "Website")])
+        .send(
+            new,
+            "/console/tokens",
+            &[
+                ("name", "Website"),
+                ("scope_read", "yes"),
+                ("per_minute", "60"),
+            ],
+        )
         .await;
-    has(&made, &["shown once", "Website"]);
+    has(&made, &["shown once", "Website", ">read<", ">60<"]);
     let token = between(&made, "<code id=\"secret\" class=\"mono\">", "<");
     let before = made.text().split("/revoke").next().expect("a token");
     let id = before.rsplit('/').next().expect("an id").to_owned();

@@ -229,20 +229,14 @@ async fn senders(visitor: &Visitor, id: AccountId) -> Result<Part, Failure> {
 async fn token_list(visitor: &Visitor, id: AccountId) -> Result<Part, Failure> {
     let page = visitor.operations().tokens().list(Some(id), &few()).await?;
     let now_ms = visitor.now_ms();
-    let cells = page.items.iter().map(|one| tokens::cells(one, now_ms));
-    let columns = vec![
-        Column::text("Name"),
-        Column::text("State"),
-        Column::text("Expires"),
-        Column::text("Allowed addresses").wide(),
-        Column::text("Scopes").wide(),
-        Column::number("Created").wide(),
-    ];
+    let uses = visitor.operations().tokens().uses(id).await?;
+    let cells = page.items.iter();
+    let cells = cells.map(|one| tokens::cells(one, &uses, now_ms));
     let (lead, cells) = ("The newest 10.", cells.collect());
     Ok(rows(
         visitor,
         ("API tokens", lead),
-        columns,
+        tokens::columns(),
         cells,
         "No tokens",
     ))

@@ -9,13 +9,14 @@ use super::shared::pager;
 use crate::format::parse_lagos_time;
 use axum::http::StatusCode;
 use console::Section;
-use console::figures::date;
+use console::figures::{count, date};
 use console::parts::{Badge, Cell, Column, Empty, Field, Kind, Table, Tone};
 use console::screens::{Form as FormScreen, Listing};
 use domain::client_address::{AddressRange, AllowList, NotRange};
-use domain::token::{MAX_PER_MINUTE, NotScopes, Scopes, TokenTerms};
+use domain::token::{MAX_PER_MINUTE, Scope, Scopes, TokenTerms};
 use domain::user::role::Permission::ManageTokens;
 use engine::operators::{OperationError, TokenInfo};
+use std::collections::HashMap;
 
 const PATH: &str = "/console/tokens";
 const NEW: &str = "/console/tokens/new";
@@ -28,7 +29,10 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
 
 /// `GET /console/tokens/new`.
 pub(super) async fn form(visitor: Visitor) -> Answered {
-    Ok(visitor.answer(&new_form(&visitor, &Form::default(), None, None)))
+    // A token has all scopes unless the user takes some away.
+    let all = Scope::ALL.iter().map(|scope| (box_of(*scope), "yes"));
+    let fields = Form::of_pairs(all);
+    Ok(visitor.answer(&new_form(&visitor, &fields, None, None)))
 }
 
 /// `POST /console/tokens`. The text of the token is shown once, on the page that answers.
@@ -41,7 +45,7 @@ pub(super) async fn create(visitor: Visitor, fields: Form) -> Answered {
         }
     };
     let (tokens, account) = (visitor.operations().tokens(), visitor.account()?);
-    match tokens.create(account, fields.get("name"), terms).await {
+    match tokens.request(account, fields.get("name"), terms).await {
         Ok((info, text)) => {
             let secret = (format!("The token “{}”", info.name), text);
             let screen = listing(&visitor, Some(secret)).await?;
@@ -64,6 +68,9 @@ pub(super) async fn revoke(visitor: Visitor, _fields: Form) -> Answered {
     }
     visitor.after(revoked, PATH, "The token was revoked.")
 }
+
+/// The last uses of tokens, by their ids.
+type Uses = HashMap<String, i64>;
 
 /// The faults of the fields of a new token.
 #[derive(Default)]
@@ -90,11 +97,12 @@ fn terms(fields: &Form) -> Result<TokenTerms, Faults> {
         faults.allowed = Some(format!("{fault}."));
         Vec::new()
     });
-    let scopes = fields.get("scopes").split([',', ' ']);
-    let scopes = Scopes::named(scopes).unwrap_or_else(|NotScopes| {
-        faults.scopes = Some("Give one or more of send, read, wallet and manage.".to_owned());
-        Scopes::ALL
-    });
+    let ticked = Scope::ALL.iter().copied();
+    let ticked = ticked.filter(|scope| fields.get(box_of(*scope)) == "yes");
+    let ticked: Vec<Scope> = ticked.collect();
+    if ticked.is_empty() {
+        faults.scopes = Some("Choose at least one scope.".to_owned());
+    }
     let per_minute = fields.find("per_minute").and_then(|text| {
         let limit = text.trim().parse().ok();
         let limit = limit.filter(|limit| (1..=MAX_PER_MINUTE).contains(limit));
@@ -112,7 +120,7 @@ fn terms(fields: &Form) -> Result<TokenTerms, Faults> {
         } => Ok(TokenTerms {
             expires_at_ms,
             allowed: AllowList(allowed),
-            scopes,
+            scopes: Scopes::of(&ticked),
             per_minute,
         }),
         faults => Err(faults),
@@ -131,38 +139,17 @@ fn new_form(
         scopes,
         per_minute,
     } = faults.unwrap_or_default();
+    let name = Field::text("name", "Name")
+        .hint("The program that uses it.")
+        .value(fields.get("name"))
+        .autocomplete("off");
+    let mut all = vec![name];
+    all.extend(scope_fields(fields, scopes));
+    all.extend(limit_fields(fields, (expires, allowed, per_minute)));
     FormScreen {
         shell: visitor.shell("Create a token", Section::Tokens),
         lead: "A program sends the token with each request. The token is shown once.".to_owned(),
-        fields: vec![
-            Field::text("name", "Name")
-                .hint("The program that uses it.")
-                .value(fields.get("name"))
-                .autocomplete("off"),
-            Field::new(Kind::Input("date"), "expires", "Expires")
-                .hint("The token is refused from this day on. Without a day it never expires.")
-                .optional()
-                .value(fields.get("expires"))
-                .error(expires),
-            Field::new(Kind::Lines(3), "allowed", "Allowed addresses")
-                .hint("Addresses or ranges such as 203.0.113.0/24. Without any, all are allowed.")
-                .optional()
-                .value(fields.get("allowed"))
-                .error(allowed),
-            Field::text("scopes", "Scopes")
-                .hint(
-                    "One or more of send, read, wallet and manage. Without any, the token has all.",
-                )
-                .optional()
-                .value(fields.get("scopes"))
-                .autocomplete("off")
-                .error(scopes),
-            Field::new(Kind::Input("number"), "per_minute", "Requests a minute")
-                .hint("A limit of this token alone. Without it, the limits of the account count.")
-                .optional()
-                .value(fields.get("per_minute"))
-                .error(per_minute),
-        ],
+        fields: all,
         error,
         href: PATH.to_owned(),
         action: "Create token".to_owned(),
@@ -170,27 +157,78 @@ fn new_form(
     }
 }
 
+/// Returns the name of the box of a scope.
+const fn box_of(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Send => "scope_send",
+        Scope::Read => "scope_read",
+        Scope::Wallet => "scope_wallet",
+        Scope::Manage => "scope_manage",
+    }
+}
+
+/// Returns the boxes of the scopes. The fault stands at the first.
+fn scope_fields(fields: &Form, mut fault: Option<String>) -> Vec<Field> {
+    let boxes = Scope::ALL.iter().map(|&scope| {
+        let permits = match scope {
+            Scope::Send => {
+                "Sends, quotes and one-time passwords; cancel, pause, resume and reschedule."
+            }
+            Scope::Read => "Every read: messages, reports, balance, usage and exports.",
+            Scope::Wallet => "Top-ups, alerts and transfers.",
+            Scope::Manage => {
+                "Sender IDs, tokens, callbacks, inbound routes, opt-outs, SMPP users and \
+                 sub-accounts."
+            }
+        };
+        let label = format!("Scope {}", scope.as_str());
+        Field::new(Kind::Checkbox, box_of(scope), &label)
+            .hint(permits)
+            .optional()
+            .value(fields.get(box_of(scope)))
+            .error(fault.take())
+    });
+    boxes.collect()
+}
+
+type LimitFaults = (Option<String>, Option<String>, Option<String>);
+
+/// Returns the fields of the limits of a token.
+fn limit_fields(fields: &Form, (expires, allowed, per_minute): LimitFaults) -> [Field; 3] {
+    [
+        Field::new(Kind::Input("date"), "expires", "Expires")
+            .hint("The token is refused from this day on. Without a day it never expires.")
+            .optional()
+            .value(fields.get("expires"))
+            .error(expires),
+        Field::new(Kind::Lines(3), "allowed", "Allowed addresses")
+            .hint("Addresses or ranges such as 203.0.113.0/24. Without any, all are allowed.")
+            .optional()
+            .value(fields.get("allowed"))
+            .error(allowed),
+        Field::new(Kind::Input("number"), "per_minute", "Requests a minute")
+            .hint("A limit of this token alone. Without it, the limits of the account count.")
+            .optional()
+            .value(fields.get("per_minute"))
+            .error(per_minute),
+    ]
+}
+
 async fn listing(visitor: &Visitor, secret: Option<(String, String)>) -> Result<Listing, Failure> {
     let tokens = visitor.operations().tokens();
     let page = tokens
         .list(Some(visitor.account()?), &request(visitor))
         .await?;
+    let tokens = visitor.operations().tokens();
+    let uses = tokens.uses(visitor.account()?).await?;
     let may_change = visitor.may(ManageTokens);
     let rows = page
         .items
         .iter()
-        .map(|token| row(visitor, token, may_change));
+        .map(|token| row(visitor, token, &uses, may_change));
     let table = Table {
         label: "API tokens".to_owned(),
-        columns: vec![
-            Column::text("Name"),
-            Column::text("State"),
-            Column::text("Expires"),
-            Column::text("Allowed addresses").wide(),
-            Column::text("Scopes").wide(),
-            Column::number("Created").wide(),
-            Column::number(""),
-        ],
+        columns: columns().into_iter().chain([Column::number("")]).collect(),
         rows: rows.collect(),
         now_ms: visitor.now_ms(),
     };
@@ -231,22 +269,41 @@ fn scopes(token: &TokenInfo) -> String {
     }
 }
 
-/// Returns the name, state, expiry, addresses, scopes and age of a token.
-pub(super) fn cells(token: &TokenInfo, now_ms: i64) -> Vec<Cell> {
-    let expires = token.terms.expires_at_ms;
+/// Returns the columns of [`cells`].
+pub(super) fn columns() -> Vec<Column> {
+    vec![
+        Column::text("Name"),
+        Column::text("State"),
+        Column::text("Scopes").wide(),
+        Column::text("Expires"),
+        Column::text("Allowed addresses").wide(),
+        Column::number("A minute").wide(),
+        Column::number("Last used"),
+        Column::number("Created").wide(),
+    ]
+}
+
+/// Returns the name, state and limits of a token, its last use and its age.
+pub(super) fn cells(token: &TokenInfo, uses: &Uses, now_ms: i64) -> Vec<Cell> {
+    let (expires, per_minute) = (token.terms.expires_at_ms, token.terms.per_minute);
+    let last = uses.get(&token.id);
     let allowed = token.terms.allowed.to_string().replace(',', ", ");
     vec![
         Cell::text(&token.name),
         Cell::Status(state(token, now_ms)),
+        Cell::text(scopes(token)),
         Cell::text(expires.map_or_else(|| "Never".to_owned(), date)),
         Cell::text(if allowed.is_empty() { "All" } else { &allowed }),
-        Cell::text(scopes(token)),
+        Cell::text(
+            per_minute.map_or_else(|| "No limit".to_owned(), |limit| count(u64::from(limit))),
+        ),
+        last.map_or_else(|| Cell::text("Never"), |at_ms| Cell::Time(*at_ms)),
         Cell::Time(token.created_at_ms),
     ]
 }
 
-fn row(visitor: &Visitor, token: &TokenInfo, may_change: bool) -> Vec<Cell> {
-    let mut cells = cells(token, visitor.now_ms());
+fn row(visitor: &Visitor, token: &TokenInfo, uses: &Uses, may_change: bool) -> Vec<Cell> {
+    let mut cells = cells(token, uses, visitor.now_ms());
     let revoke = dangerous(confirm(
         visitor,
         (&format!("revoke-{}", token.id), "Revoke"),
