@@ -24,6 +24,8 @@ pub enum Section {
     SenderIds,
     /// Tokens of the API.
     Tokens,
+    /// Users of the SMPP server.
+    SmppUsers,
     /// Callbacks and their attempts.
     Callbacks,
     /// Requests to the API.
@@ -126,7 +128,12 @@ const CUSTOMER: [(&str, &[Section]); 4] = [
     ),
     (
         "Developers",
-        &[Section::Tokens, Section::Callbacks, Section::Requests],
+        &[
+            Section::Tokens,
+            Section::SmppUsers,
+            Section::Callbacks,
+            Section::Requests,
+        ],
     ),
     (
         "Account",
@@ -185,6 +192,7 @@ impl Section {
             | Self::Contacts
             | Self::SenderIds
             | Self::Tokens
+            | Self::SmppUsers
             | Self::Callbacks
             | Self::Requests
             | Self::Wallet
@@ -223,6 +231,7 @@ impl Section {
             Self::Contacts => ("Contacts", "/console/contacts", PERSON),
             Self::SenderIds => ("Sender IDs", "/console/sender-ids", TAG),
             Self::Tokens => ("API tokens", "/console/tokens", KEY),
+            Self::SmppUsers => ("SMPP users", "/console/smpp-users", PLUG),
             Self::Callbacks => ("Callbacks", "/console/callbacks", ARROW),
             Self::DeadCallbacks => ("Dead callbacks", "/operator/callbacks", ARROW),
             Self::Requests => ("Request log", "/console/requests", BRACKETS),
@@ -285,6 +294,8 @@ const INCOMING: &str = "M2 3h12v8H7l-3 3v-3H2zM8 4.5v4M6 6.8l2 2 2-2";
 const BARRED: &str = "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM3.8 3.8l8.4 8.4";
 
 const PHONE: &str = "M4.5 1.5h7v13h-7zM7 12.5h2";
+
+const PLUG: &str = "M5.5 2v4M10.5 2v4M3.5 6h9v2a4.5 4.5 0 0 1-9 0zM8 12.5V15";
 
 const TREE: &str = "M5.5 2h5v4h-5zM1.5 10h5v4h-5zM9.5 10h5v4h-5zM8 6v2M4 10V8h8v2";
 

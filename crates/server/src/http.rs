@@ -19,7 +19,7 @@ mod serve;
 
 pub(crate) use api::messages::{MessageItem, TimelineData};
 pub(crate) use api::usage::UsageItem;
-pub use console::{Access, Console, Route, routes};
+pub use console::{Access, Console, Route, SmppServers, routes};
 pub use context::{Settings, State};
 pub use docs::document::Document;
 pub use docs::installation::Installation;

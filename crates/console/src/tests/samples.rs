@@ -14,6 +14,7 @@ mod lists;
 mod money;
 mod overview;
 mod payments;
+mod programs;
 mod revenue;
 mod sub_accounts;
 mod traffic;
@@ -74,6 +75,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     all.extend(money::all());
     all.extend(payments::all());
     all.extend(revenue::all());
+    all.extend(programs::all());
     all.extend(sub_accounts::all());
     all.extend(users::all());
     all.extend(files::all());

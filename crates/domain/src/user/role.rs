@@ -29,7 +29,7 @@ named_enum! {
         ManageContacts = "manage_contacts",
         /// Request sender IDs.
         ManageSenders = "manage_senders",
-        /// Create and revoke API tokens.
+        /// Create and revoke API tokens and SMPP users.
         ManageTokens = "manage_tokens",
         /// Replay callbacks, and change their secrets.
         ManageCallbacks = "manage_callbacks",

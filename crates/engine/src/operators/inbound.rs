@@ -6,11 +6,11 @@ use super::error::{OperationError, Result};
 use super::page::{Page, PageRequest};
 use crate::context::random::Random;
 use crate::queries::inbound::MAX_EXAMINED;
-use domain::inbound::{self, InboundMessage, InboundRoute};
+use domain::inbound::{self, AnswerChange, AnswerTexts, InboundMessage, InboundRoute};
 use domain::search::{FilterFields, InboundFilter, List};
 use domain::smpp_user::SmppUser;
 use domain::{AccountId, callback_url};
-use store::{AddedRoute, RemovedRoute, RouteOwner, Store};
+use store::{AddedRoute, Outcome, RemovedRoute, RouteOwner, Store};
 
 /// Inbound messages: list; routes: add, list, remove.
 pub struct Inbound {
@@ -101,6 +101,23 @@ impl Inbound {
         let routes = self.store.inbound_routes();
         let rows = routes.list(account, behind, request.rows()).await?;
         Ok(request.page(List::InboundRoutes, &scope, rows))
+    }
+
+    /// Returns the texts with which an account answers commands of subscribers.
+    pub async fn answers(self, id: AccountId) -> Result<AnswerTexts> {
+        Ok(self.store.inbound_answers().texts(id).await?)
+    }
+
+    /// Changes the texts with which an account answers commands. A text that is not given stays.
+    pub async fn set_answers(self, id: AccountId, change: AnswerChange) -> Result<AnswerTexts> {
+        let (change, by) = (change.read()?, self.actor.now());
+        let answers = self.store.inbound_answers();
+        match answers.set_texts(id, change, None, by).await? {
+            Outcome::Made(texts) => Ok(texts),
+            Outcome::Refused(refusal) => Err(refusal.into()),
+            // A change without a key has no stored answer.
+            Outcome::Replay(_) => Err(OperationError::NoAccount(id)),
+        }
     }
 
     /// Returns a page of the inbound messages of one account, or of all accounts and the operator,

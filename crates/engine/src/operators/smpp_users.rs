@@ -7,11 +7,11 @@ use super::page::{Page, PageRequest};
 use crate::context::random::Random;
 use domain::client_address::AllowList;
 use domain::search::List;
-use domain::smpp_user::{self, Dialect, SmppLimits, SmppUser};
+use domain::smpp_user::{self, Dialect, SmppLimits, SmppUser, SmppUserFields, SmppUserRequest};
 use domain::user::password;
 use domain::{AccountId, Gateway};
 use std::collections::HashMap;
-use store::Store;
+use store::{Outcome, Store};
 
 /// SMPP users: create, list, show, revoke, limits.
 pub struct SmppUsers {
@@ -41,27 +41,35 @@ impl SmppUsers {
         if new.allowed.0.len() > MAX_RANGES {
             return Err(OperationError::Ranges);
         }
-        let random = Random::system();
-        let made = smpp_user::system_id(&random.bytes()).zip(smpp_user::password(&random.bytes()));
-        let (system_id, secret) = made.ok_or(OperationError::NoRandomBytes)?;
-        let (text, salt) = (secret.clone(), random.bytes());
-        let hashed = tokio::task::spawn_blocking(move || password::hash(&text, &salt));
-        let hash = hashed.await.ok().flatten();
-        let hash = hash.ok_or(OperationError::NotHashed)?;
         let by = self.actor.now();
-        let user = SmppUser {
-            system_id,
-            account: id,
-            sandbox: new.sandbox,
-            limits: new.limits,
-            allowed: new.allowed,
-            gateway: new.gateway,
-            dialect: new.dialect,
-            created_at_ms: by.at_ms,
-            revoked_at_ms: None,
-        };
+        let (user, secret, hash) = made(id, new, by.at_ms).await?;
         self.store.smpp_users().add(user.clone(), hash, by).await?;
         Ok((user, secret))
+    }
+
+    /// Creates a user for its account, with at most the limits of a new user, as the API does.
+    pub async fn request(
+        self,
+        id: AccountId,
+        fields: &SmppUserFields,
+    ) -> Result<(SmppUser, String)> {
+        let request = SmppUserRequest::read(fields)?;
+        let new = NewSmppUser {
+            sandbox: request.sandbox,
+            limits: request.limits,
+            allowed: request.allowed,
+            gateway: request.gateway,
+            dialect: request.dialect,
+        };
+        let by = self.actor.now();
+        let (user, secret, hash) = made(id, new, by.at_ms).await?;
+        let requested = self.store.smpp_users().request(user, hash, None, by);
+        match requested.await? {
+            Outcome::Made(user) => Ok((user, secret)),
+            Outcome::Refused(refusal) => Err(refusal.into()),
+            // A request without a key has no stored answer.
+            Outcome::Replay(_) => Err(OperationError::NoAccount(id)),
+        }
     }
 
     /// Returns a page of the users of all accounts or of one, by account and newest first.
@@ -114,6 +122,18 @@ impl SmppUsers {
             .ok_or_else(unknown)
     }
 
+    /// Revokes a user of an account, for a user of that account.
+    pub async fn revoke_of(self, id: AccountId, system_id: &str) -> Result<()> {
+        let by = self.actor.now();
+        let users = self.store.smpp_users();
+        match users.give_up(id, system_id, None, by).await? {
+            Outcome::Made(_) => Ok(()),
+            Outcome::Refused(_) | Outcome::Replay(_) => {
+                Err(OperationError::NoSmppUser(system_id.to_owned()))
+            }
+        }
+    }
+
     /// Revokes a user. A running server unbinds it within a second.
     pub async fn revoke(self, system_id: &str) -> Result<()> {
         let by = self.actor.now();
@@ -122,4 +142,27 @@ impl SmppUsers {
             .then_some(())
             .ok_or_else(|| OperationError::NoSmppUser(system_id.to_owned()))
     }
+}
+
+/// Returns a new user, its password and the hash of it.
+async fn made(id: AccountId, new: NewSmppUser, now_ms: i64) -> Result<(SmppUser, String, String)> {
+    let random = Random::system();
+    let made = smpp_user::system_id(&random.bytes()).zip(smpp_user::password(&random.bytes()));
+    let (system_id, secret) = made.ok_or(OperationError::NoRandomBytes)?;
+    let (text, salt) = (secret.clone(), random.bytes());
+    let hashed = tokio::task::spawn_blocking(move || password::hash(&text, &salt));
+    let hash = hashed.await.ok().flatten();
+    let hash = hash.ok_or(OperationError::NotHashed)?;
+    let user = SmppUser {
+        system_id,
+        account: id,
+        sandbox: new.sandbox,
+        limits: new.limits,
+        allowed: new.allowed,
+        gateway: new.gateway,
+        dialect: new.dialect,
+        created_at_ms: now_ms,
+        revoked_at_ms: None,
+    };
+    Ok((user, secret, hash))
 }

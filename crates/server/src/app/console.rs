@@ -17,7 +17,11 @@ fn pages(config: &Config, state: &http::State) -> Option<http::Console> {
     let is_https = public.map_or(config.http.tls.is_some(), PublicUrl::is_https);
     let origin = public.map(|public| public.origin().to_owned());
     let is_enabled = config.console.enabled;
-    is_enabled.then(|| http::Console::new(state, origin, config.mail.clone(), is_https))
+    let smpp = http::SmppServers {
+        plain: config.smpp_server.listen,
+        secured: config.smpp_server.tls_listen,
+    };
+    is_enabled.then(|| http::Console::new(state, origin, config.mail.clone(), smpp, is_https))
 }
 
 /// Logs a one-time link that makes the first operator, if there is none. The link is good once and

@@ -20,7 +20,7 @@ mod verifying;
 mod visitor;
 
 pub use page::Access;
-pub use state::Console;
+pub use state::{Console, SmppServers};
 
 use axum::Router;
 use axum::middleware::from_fn;

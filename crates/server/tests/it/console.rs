@@ -13,6 +13,7 @@ mod messages;
 mod opt_outs;
 mod overview;
 mod payments;
+mod programs;
 mod requests;
 mod revenue;
 mod routes;

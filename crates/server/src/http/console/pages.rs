@@ -8,6 +8,7 @@ mod accounts;
 mod alerts;
 mod all_messages;
 mod all_top_ups;
+mod answers;
 mod approvals;
 mod assets;
 mod attention;
@@ -44,6 +45,7 @@ mod send_parts;
 mod sender_ids;
 mod shared;
 mod sign_in;
+mod smpp_users;
 mod sub_account;
 mod sub_account_changes;
 mod sub_account_messages;
@@ -250,6 +252,8 @@ fn customer() -> Vec<Page> {
         ),
         get("/console/inbox", ViewAccount, inbox::page),
         get("/console/inbound", ViewAccount, inbound::page),
+        get("/console/inbound/answers", ViewAccount, answers::page),
+        post("/console/inbound/answers", ManageContacts, answers::save),
         get("/console/opt-outs", ViewAccount, opt_outs::page),
         get("/console/opt-outs/new", ManageContacts, opt_outs::form),
         post("/console/opt-outs", ManageContacts, opt_outs::add),
@@ -306,6 +310,14 @@ fn developer() -> Vec<Page> {
         get("/console/tokens/new", ManageTokens, tokens::form),
         post("/console/tokens", ManageTokens, tokens::create),
         post("/console/tokens/{id}/revoke", ManageTokens, tokens::revoke),
+        get("/console/smpp-users", ViewAccount, smpp_users::page),
+        get("/console/smpp-users/new", ManageTokens, smpp_users::form),
+        post("/console/smpp-users", ManageTokens, smpp_users::create),
+        post(
+            "/console/smpp-users/{id}/revoke",
+            ManageTokens,
+            smpp_users::revoke,
+        ),
         get("/console/callbacks", ViewAccount, callbacks::attempts),
         get("/console/callbacks/dead", ViewAccount, callbacks::dead),
         get(

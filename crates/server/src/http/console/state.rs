@@ -6,11 +6,21 @@ use super::verifying::Verifying;
 use crate::http::context::{Settings, State};
 use arc_swap::ArcSwap;
 use engine::{Engine, MailSettings};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 /// Maximum number of resets at the sign-in whose mail is under way.
 const MAX_RESETS: usize = 64;
+
+/// The addresses at which customers bind by SMPP. Without one, they cannot.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SmppServers {
+    /// The address without TLS.
+    pub plain: Option<SocketAddr>,
+    /// The address with TLS.
+    pub secured: Option<SocketAddr>,
+}
 
 /// The state that the pages share.
 pub struct Console {
@@ -32,6 +42,8 @@ pub struct Console {
     pub mail: Option<MailSettings>,
     /// The places of resets at the sign-in whose mail is under way.
     pub(super) resets: Arc<Semaphore>,
+    /// The addresses at which customers bind by SMPP.
+    pub smpp: SmppServers,
     /// `true` if browsers use TLS. Cookies are then sent over TLS alone.
     pub is_https: bool,
 }
@@ -42,6 +54,7 @@ impl Console {
         state: &State,
         public_origin: Option<String>,
         mail: Option<MailSettings>,
+        smpp: SmppServers,
         is_https: bool,
     ) -> Self {
         Self {
@@ -54,6 +67,7 @@ impl Console {
             public_origin,
             mail,
             resets: Arc::new(Semaphore::new(MAX_RESETS)),
+            smpp,
             is_https,
         }
     }

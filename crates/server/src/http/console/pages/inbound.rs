@@ -66,6 +66,7 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
             optional(Field::text("sender", "From"), query).inputmode("tel"),
             optional(Field::text("keyword", "Keyword"), query),
         ],
+        actions: vec![("Answers".to_owned(), "/console/inbound/answers".to_owned())],
         pager: pager(PATH, query, &FILTERS, &found, "message"),
         ..Listing::new(shell, table, empty)
     };

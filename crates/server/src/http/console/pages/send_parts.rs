@@ -69,7 +69,7 @@ pub(super) fn form_fields(
 }
 
 /// Returns the words of a gateway that a customer reads.
-const fn gateway_name(gateway: Gateway) -> &'static str {
+pub(super) const fn gateway_name(gateway: Gateway) -> &'static str {
     match gateway {
         Gateway::DirectRefund => "Direct, failed ones are refunded",
         Gateway::DirectCorporate => "Corporate, for transactional texts",
