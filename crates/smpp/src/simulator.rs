@@ -9,6 +9,8 @@
 mod account;
 mod connection;
 mod conversation;
+mod delay;
+mod inbound;
 mod parse;
 mod random;
 mod receipt_writer;
@@ -17,10 +19,14 @@ mod shared;
 mod smsc;
 mod submits;
 
-pub use parse::{parse_delay, parse_fate, parse_fault, parse_mix, parse_rule, parse_status};
+pub use delay::Delay;
+pub use inbound::{Inbound, InboundForm, InboundOrder, InboundScript};
+pub use parse::{
+    parse_delay, parse_fate, parse_fault, parse_inbound, parse_mix, parse_rule, parse_status,
+};
 pub use script::{
-    BindRules, Delay, Fate, Fault, Quirk, ReceiptDates, ReceiptForm, ReceiptLabels, ReceiptStyle,
-    Rule, Script,
+    BindRules, Fate, Fault, Quirk, ReceiptDates, ReceiptForm, ReceiptLabels, ReceiptStyle, Rule,
+    Script,
 };
 pub use shared::{Received, Stats};
 pub use smsc::{Smsc, serve};

@@ -20,7 +20,7 @@ use clap::Args;
 use customer::Customer;
 use engine::Clock;
 use engine::operators::{Actor, LinkText, Operations};
-use first_message::Caller;
+use first_message::{Caller, SYSTEM_ID};
 use history::History;
 use simulator::RECEIPT_DELAY;
 use smpp::simulator::Smsc;
@@ -43,8 +43,8 @@ const LOG_LEVEL: &str = "warn";
 #[derive(Args)]
 #[command(
     after_help = "A new database first gets the traffic of an hour, so that the console has something to show. The demo then \
-    sends one message and shows its life from acceptance to callback. It prints a curl command that sends and one that reads \
-    the report.\n\n\
+    sends one message and shows its life from acceptance to callback. Its recipient answers with an inbound message. The demo \
+    prints a curl command that sends and one that reads the report.\n\n\
     Example: ogene demo"
 )]
 pub(super) struct Demo {
@@ -201,7 +201,7 @@ fn configuration(smsc: SocketAddr) -> String {
         level = "{LOG_LEVEL}"
         [carriers.simulator]
         address = "{smsc}"
-        system_id = "ogene"
+        system_id = "{SYSTEM_ID}"
         password = "demo"
         [gateways.direct-refund]
         carriers = ["simulator"]

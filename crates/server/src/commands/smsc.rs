@@ -9,8 +9,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use engine::Clock;
 use serde_json::json;
 use smpp::simulator::{
-    self, BindRules, Delay, Fate, Fault, Quirk, ReceiptDates, ReceiptForm, ReceiptLabels,
-    ReceiptStyle, Rule, Script, Stats,
+    self, BindRules, Delay, Fate, Fault, Inbound, InboundForm, InboundOrder, InboundScript, Quirk,
+    ReceiptDates, ReceiptForm, ReceiptLabels, ReceiptStyle, Rule, Script, Stats,
 };
 use smpp::{CommandStatus, ReceiptIds};
 use std::net::SocketAddr;
@@ -34,6 +34,8 @@ Examples:
   ogene smsc --rule 0002=refuse:0x58 --fault 1000=unbind --fault 5000=flood:20000 --quirk long-error
   ogene smsc --account ogene:secret --max-binds 2 --receipt-ids hex-response-decimal-receipt --quirk duplicate,shuffle
   ogene smsc --receipt-form text --quirk ucs2,two-parts
+  ogene smsc --inbound '2348031234567:32811:PROMO yes' --inbound '2348051234567:32811:STOP' --inbound-delay 5s
+  ogene smsc --inbound \"2348031234567:32811:$(cat long-text)\" --inbound-form udh --inbound-order shuffled --inbound-again
 
 SIGTERM or Ctrl-C stops the simulator, which then prints its counts.";
 
@@ -50,6 +52,8 @@ pub(super) struct Smsc {
     binds: Binds,
     #[command(flatten)]
     receipts: Receipts,
+    #[command(flatten)]
+    inbound: InboundMessages,
     /// Equal seeds make equal choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -131,6 +135,29 @@ struct Receipts {
     receipt_window: usize,
 }
 
+#[derive(Args)]
+#[command(next_help_heading = "Inbound messages")]
+struct InboundMessages {
+    /// Text of a subscriber to a number of ours; may be repeated. Each client (`system_id`) gets them
+    /// once, when it first binds to receive
+    #[arg(long = "inbound", value_name = "FROM:TO:TEXT", value_parser = simulator::parse_inbound)]
+    messages: Vec<Inbound>,
+    /// Form: one PDU (whole, or payload for `message_payload`), or pages that are joined by user data
+    /// headers (udh, udh-wide with a reference of 16 bits) or by SAR parameters (sar)
+    #[arg(long, default_value = "whole", value_parser = one_of(InboundForm::WORDS))]
+    inbound_form: InboundForm,
+    /// Order of the pages of a message
+    #[arg(long, default_value = "forward", value_parser = one_of(InboundOrder::WORDS))]
+    inbound_order: InboundOrder,
+    /// Delay from the bind to the first message, and between messages: a time, or a range
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = simulator::parse_delay)]
+    inbound_delay: Delay,
+    /// Repeat them: close each connection once the messages on it are answered, and deliver the same
+    /// PDUs again on the next one, as if the answers were lost
+    #[arg(long)]
+    inbound_again: bool,
+}
+
 const DATES: [(&str, ReceiptDates); 3] = [
     ("10", ReceiptDates::Ten),
     ("12", ReceiptDates::Twelve),
@@ -194,6 +221,7 @@ impl Smsc {
             outcomes,
             binds,
             receipts,
+            inbound,
             seed,
             ..
         } = self;
@@ -221,6 +249,13 @@ impl Smsc {
             },
             ignore_enquire_link: binds.ignore_enquire_link,
             receipt_window: receipts.receipt_window,
+            inbound: InboundScript {
+                messages: inbound.messages,
+                form: inbound.inbound_form,
+                order: inbound.inbound_order,
+                delay: inbound.inbound_delay,
+                again: inbound.inbound_again,
+            },
             // Ids grow over restarts, so that two runs never return the same one.
             last_message_id: clock.now_ms().unsigned_abs() * 1_000,
             started_at_s: clock.now_ms().unsigned_abs() / 1_000 + LAGOS_OFFSET_S,

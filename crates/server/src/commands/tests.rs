@@ -158,6 +158,7 @@ fn every_command_on_sub_accounts_is_understood() {
 fn every_command_on_carriers_is_understood() {
     for line in [
         "ogene carrier list",
+        "ogene smsc --inbound 2348031234567:32811:PROMO --inbound-form udh --inbound-order shuffled --inbound-delay 1s..2s --inbound-again",
         "ogene carrier pause mtn",
         "ogene carrier drain mtn",
         "ogene carrier resume mtn",
@@ -247,6 +248,7 @@ fn what_cannot_be_meant_is_refused() {
         "ogene user remove --email ada@example.ng",
         "ogene sender-id reject --account 7 --sender-id Ada",
         "ogene smsc --mix delivrd",
+        "ogene smsc --inbound 32811:PROMO",
         "ogene callback replay",
         "ogene carrier pause",
         "ogene carrier throttle mtn",

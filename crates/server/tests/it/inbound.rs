@@ -7,7 +7,10 @@ use domain::inbound::{InboundMessage, InboundRoute};
 use domain::search::FilterFields;
 use engine::operators::{PageRequest, Replay, RouteFields};
 use serde_json::{Value, json};
-use smpp::simulator::{Quirk, ReceiptForm, ReceiptStyle, Script};
+use smpp::simulator::{
+    InboundForm, InboundOrder, InboundScript, Quirk, ReceiptForm, ReceiptStyle, Script,
+    parse_inbound,
+};
 use smpp::{Address, DeliverSm, Tlv, esm_class, tag, udh};
 
 /// Returns a message from MTN's subscriber to a number.
@@ -195,6 +198,33 @@ async fn a_repetition_on_another_connection_is_kept_once() {
     answered(&ogene, 4).await;
     assert_eq!(texts(&found), ["Yes", "Yes", "No"]);
     ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_scripted_message_in_odd_order_and_repeated_is_kept_once() {
+    let text = "Lagos ".repeat(60);
+    for form in [InboundForm::Udh, InboundForm::UdhWide, InboundForm::Sar] {
+        let inbound = InboundScript {
+            messages: vec![parse_inbound(&format!("{MTN}:32811:{text}")).expect("a message")],
+            form,
+            order: InboundOrder::Shuffled,
+            again: true,
+            ..InboundScript::default()
+        };
+        let script = Script {
+            inbound,
+            ..Script::default()
+        };
+        let setup = Setup::new().set("carriers.mtn.binds", "1");
+        let ogene = setup.script(script).start().await;
+        answered(&ogene, 6).await;
+        let found = kept(&ogene, 1).await;
+        assert_eq!(texts(&found), [&text], "{form:?}");
+        assert!(found[0].complete);
+        assert_eq!(ogene.smsc().stats().binds, 2, "one ended");
+        assert_eq!(ogene.sql("select count(*) from inbound_pages"), "0");
+        ogene.end().await;
+    }
 }
 
 #[tokio::test]

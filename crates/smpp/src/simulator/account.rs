@@ -22,6 +22,8 @@ struct Queue {
     /// The wakers of connections that may receive.
     receivers: Vec<(u64, Waker)>,
     binds: usize,
+    /// `true` if the client got the inbound messages of the script.
+    has_inbound: bool,
     /// The number of the last entry, which keeps entries of the same time in order.
     last: u64,
 }
@@ -51,6 +53,11 @@ impl Account {
 
     pub(super) fn binds(&self) -> usize {
         self.lock().binds
+    }
+
+    /// Returns `true` at the first call.
+    pub(super) fn begin_inbound(&self) -> bool {
+        !std::mem::replace(&mut self.lock().has_inbound, true)
     }
 
     pub(super) fn waiting(&self) -> usize {

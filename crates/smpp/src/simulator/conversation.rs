@@ -2,6 +2,7 @@
 //! script.
 
 use super::account::Account;
+use super::inbound::AGAIN_DELAY;
 use super::receipt_writer::{self, Outgoing};
 use super::script::{Quirk, Script};
 use super::shared::{Shared, Stats, lock};
@@ -38,6 +39,8 @@ pub(super) struct Conversation {
     /// Due receipts and messages that are not written yet.
     collected: Vec<Outgoing>,
     next_outgoing_at: Option<Instant>,
+    /// Number of unanswered messages that are delivered again on another connection.
+    unanswered_again: usize,
     /// `true` if nothing further is read or written, while the connection stays open.
     is_silent: bool,
     /// `true` if the connection ends now.
@@ -59,6 +62,7 @@ impl Conversation {
             replies: 0,
             collected: Vec::new(),
             next_outgoing_at: None,
+            unanswered_again: 0,
             is_silent: false,
             is_closing: false,
             reported_odd_pdus: 0,
@@ -165,15 +169,36 @@ impl Conversation {
             Ok(account) => {
                 self.submits.stats.binds += 1;
                 self.submits.system_id = bind.system_id;
-                self.account = Some(account);
                 let granted = self.session.grant(request, kind, fields);
                 self.count_lost(granted);
+                let receives = kind != BindKind::Transmitter;
+                if receives && account.begin_inbound() {
+                    self.begin_inbound(now);
+                }
+                self.account = Some(account);
             }
             Err(status) => {
                 self.submits.stats.refused_binds += 1;
                 self.session.refuse_bind(request, status, now);
             }
         }
+    }
+
+    /// Queues the inbound messages of the script.
+    fn begin_inbound(&mut self, now: Instant) {
+        let submits = &mut self.submits;
+        let inbound = &submits.script.inbound;
+        let pages = inbound.schedule(&mut submits.random).into_iter();
+        let again = inbound.again;
+        submits.new_receipts.extend(pages.map(|(delay, page)| {
+            let page = Box::new(page);
+            let outgoing = if again {
+                Outgoing::Again(page)
+            } else {
+                Outgoing::Message(page)
+            };
+            (now + delay, outgoing)
+        }));
     }
 
     fn admit(&self, system_id: &str, password: &str) -> Result<Arc<Account>, CommandStatus> {
@@ -255,25 +280,37 @@ impl Conversation {
         let unix_s = self.shared.unix_s(&script, now);
         let mut collected = std::mem::take(&mut self.collected);
         for outgoing in collected.drain(..) {
+            let is_again = matches!(outgoing, Outgoing::Again(_));
             let written = self
                 .session
                 .deliver_with(outgoing, now, |outgoing, out, sequence| {
                     receipt_writer::write(out, outgoing, &script.receipts, sequence, unix_s)
                 });
             self.submits.stats.delivered += u64::from(written.is_ok());
+            self.unanswered_again += usize::from(is_again && written.is_ok());
             self.count_lost(written);
         }
         self.collected = collected;
     }
 
     fn on_answer(&mut self, outgoing: Outgoing, status: CommandStatus, now: Instant) {
+        let is_again = matches!(outgoing, Outgoing::Again(_));
+        let before = self.unanswered_again;
+        self.unanswered_again = before.saturating_sub(usize::from(is_again));
         match status {
             CommandStatus::RX_T_APPN | CommandStatus::RMSGQFUL => {
                 self.submits.stats.put_back += 1;
                 let again = (now + REDELIVERY_DELAY, outgoing);
                 self.submits.new_receipts.push(again);
             }
-            _ => self.submits.stats.answered += 1,
+            _ => {
+                self.submits.stats.answered += 1;
+                if let Outgoing::Again(message) = outgoing {
+                    let again = (now + AGAIN_DELAY, Outgoing::Message(message));
+                    self.submits.new_receipts.push(again);
+                    self.is_closing |= self.unanswered_again == 0;
+                }
+            }
         }
     }
 }

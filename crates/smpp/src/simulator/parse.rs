@@ -7,9 +7,12 @@
 //! | mix | `FATE=WEIGHT,…` | `delivrd=95,undeliv=5` |
 //! | delay | a time, or two | `200ms`, `1s..5s` |
 //! | receipts | the words of [`ReceiptForm`], [`ReceiptDates`], [`ReceiptLabels`], [`Quirk`] and [`ReceiptIds`](crate::ReceiptIds) | `tlv`, `twelve`, `capitals`, `before-response`, `numeric` |
+//! | inbound message | `FROM:TO:TEXT`, and the words of [`InboundForm`] and [`InboundOrder`] | `2348031234567:32811:VOTE A`, `udh`, `backward` |
 //! | fault | `N=FAULT`: `throttle`, `queue-full`, `refuse:STATUS`, `silence`, `lose-response`, `no-id`, `drop`, `half-open`, `wrong-sequence`, `garbage`, `broken-length`, `flood:COUNT`, `unbind` | `100=throttle` |
 
-use super::script::{Delay, Fate, Fault, Quirk, ReceiptDates, ReceiptForm, ReceiptLabels, Rule};
+use super::delay::Delay;
+use super::inbound::{Inbound, InboundForm, InboundOrder};
+use super::script::{Fate, Fault, Quirk, ReceiptDates, ReceiptForm, ReceiptLabels, Rule};
 use crate::receipt::ReceiptState;
 use crate::status::CommandStatus;
 use std::str::FromStr;
@@ -45,6 +48,14 @@ words!(ReceiptDates, "form of dates", "ten" => Ten, "twelve" => Twelve, "fourtee
 words!(
     ReceiptLabels, "form of labels",
     "usual" => Usual, "capital-text" => CapitalText, "capitals" => Capitals, "short" => Short
+);
+words!(
+    InboundForm, "form of inbound messages",
+    "whole" => Whole, "payload" => Payload, "udh" => Udh, "udh-wide" => UdhWide, "sar" => Sar
+);
+words!(
+    InboundOrder, "order of pages",
+    "forward" => Forward, "backward" => Backward, "shuffled" => Shuffled
 );
 words!(
     Quirk, "quirk",
@@ -128,6 +139,28 @@ pub fn parse_delay(text: &str) -> Result<Delay, String> {
         return Err(format!("\"{text}\": the shorter time comes first"));
     }
     Ok(Delay { from, to })
+}
+
+/// Parses an inbound message. The text may have colons.
+pub fn parse_inbound(text: &str) -> Result<Inbound, String> {
+    let unknown = || format!("\"{text}\" is no inbound message: write FROM:TO:TEXT");
+    let mut parts = text.splitn(3, ':');
+    let mut number = || {
+        let number = parts.next().ok_or_else(unknown)?;
+        let digits = number.strip_prefix('+').unwrap_or(number);
+        let is_number = (3..=15).contains(&digits.len());
+        if !is_number || !digits.bytes().all(|octet| octet.is_ascii_digit()) {
+            return Err(format!("\"{number}\" is not a number of 3 to 15 digits"));
+        }
+        Ok(digits.to_owned())
+    };
+    let (from, to) = (number()?, number()?);
+    let text = parts.next().filter(|text| !text.is_empty());
+    Ok(Inbound {
+        from,
+        to,
+        text: text.ok_or_else(unknown)?.to_owned(),
+    })
 }
 
 /// Parses a fault with the interval of submits at which it occurs.
@@ -224,6 +257,14 @@ mod tests {
         assert_eq!(parse_fault("1=flood:500"), Ok((1, Fault::Flood(500))));
         assert_eq!("before-response".parse(), Ok(Quirk::BeforeResponse));
         assert_eq!("twelve".parse(), Ok(ReceiptDates::Twelve));
+        assert_eq!("udh-wide".parse(), Ok(InboundForm::UdhWide));
+        assert_eq!("backward".parse(), Ok(InboundOrder::Backward));
+        let inbound = Inbound {
+            from: "2348031234567".to_owned(),
+            to: "32811".to_owned(),
+            text: "VOTE: A".to_owned(),
+        };
+        assert_eq!(parse_inbound("+2348031234567:32811:VOTE: A"), Ok(inbound));
     }
 
     #[test]
@@ -236,6 +277,10 @@ mod tests {
             parse_delay("5").unwrap_err(),
             parse_delay("2s..1s").unwrap_err(),
             parse_fault("0=drop").unwrap_err(),
+            parse_inbound("2348031234567:32811").unwrap_err(),
+            parse_inbound("2348031234567:32811:").unwrap_err(),
+            parse_inbound("Ada:32811:Hi").unwrap_err(),
+            parse_inbound("hello").unwrap_err(),
             parse_fault("5=flood").unwrap_err(),
             parse_fault("5=flood:many").unwrap_err(),
             "xml".parse::<ReceiptForm>().unwrap_err(),

@@ -20,8 +20,10 @@ const FILLING: (u16, usize) = (0x1400, 40_000);
 #[derive(Debug)]
 pub(super) enum Outgoing {
     Receipt(Box<PendingReceipt>),
-    /// A message of a test.
+    /// A message of a subscriber.
     Message(Box<ShortMessage>),
+    /// The same, which is delivered again after the end of the connection that answers it.
+    Again(Box<ShortMessage>),
 }
 
 /// The content of a receipt. It is compact, since a million of them may be queued.
@@ -103,7 +105,7 @@ pub(super) fn write(
     now_s: u64,
 ) -> Result<(), CommandStatus> {
     match outgoing {
-        Outgoing::Message(message) => {
+        Outgoing::Message(message) | Outgoing::Again(message) => {
             let pdu = Pdu::Deliver(Sm::of(message));
             encode(out, CommandStatus::ROK, sequence, &pdu)
         }

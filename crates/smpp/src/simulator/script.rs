@@ -1,9 +1,10 @@
 //! The script of a simulated SMSC.
 
+use super::delay::Delay;
+use super::inbound::InboundScript;
 use super::random::Random;
 use crate::receipt::{ReceiptIds, ReceiptState};
 use crate::status::CommandStatus;
-use std::time::Duration;
 
 /// The behaviour of a simulator. By default it accepts every bind and message, and sends a receipt
 /// of delivery at once if one is requested.
@@ -33,6 +34,8 @@ pub struct Script {
     pub refuse_validity: bool,
     /// Maximum number of unanswered receipts on a connection.
     pub receipt_window: usize,
+    /// The messages of subscribers.
+    pub inbound: InboundScript,
     /// Number of messages that [`Smsc::received`](super::Smsc::received) returns, the latest ones.
     /// Zero, the default, keeps none.
     pub record: usize,
@@ -60,6 +63,7 @@ impl Default for Script {
             ignore_enquire_link: false,
             refuse_validity: false,
             receipt_window: 1_000,
+            inbound: InboundScript::default(),
             record: 0,
             last_message_id: 1_000_000_000,
             started_at_s: 1_795_219_200,
@@ -117,37 +121,6 @@ pub enum Fault {
     Flood(u32),
     /// The SMSC sends `unbind`, answers half a second later, and closes after the `unbind_resp`.
     Unbind,
-}
-
-/// A random time between two bounds, which are included.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Delay {
-    /// The shortest time.
-    pub from: Duration,
-    /// The longest time.
-    pub to: Duration,
-}
-
-impl Delay {
-    /// No delay.
-    pub const NONE: Self = Self::fixed(Duration::ZERO);
-
-    /// Returns a delay that is always the same.
-    pub const fn fixed(delay: Duration) -> Self {
-        Self {
-            from: delay,
-            to: delay,
-        }
-    }
-
-    pub(super) fn pick(self, random: &mut Random) -> Duration {
-        let span = self.to.saturating_sub(self.from);
-        if span.is_zero() {
-            return self.from;
-        }
-        let span = u64::try_from(span.as_micros()).unwrap_or(u64::MAX - 1);
-        self.from + Duration::from_micros(random.below(span + 1))
-    }
 }
 
 /// The form and order of receipts.
@@ -331,18 +304,5 @@ mod tests {
             .filter(|_| script.fate(b"1", &mut random) == Fate::Silence)
             .count();
         assert!((900..1_100).contains(&silent), "{silent}");
-    }
-
-    #[test]
-    fn a_delay_stays_within_its_bounds() {
-        let mut random = Random::new(7);
-        let delay = Delay {
-            from: Duration::from_millis(5),
-            to: Duration::from_millis(9),
-        };
-        for _ in 0..1_000 {
-            let picked = delay.pick(&mut random);
-            assert!(delay.from <= picked && picked <= delay.to);
-        }
     }
 }

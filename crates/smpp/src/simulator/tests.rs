@@ -456,3 +456,68 @@ async fn thousands_of_messages_pass_through_several_binds() {
         (2 * count, 0, 0)
     );
 }
+
+/// Returns the texts of so many messages, each answered, in the order of arrival.
+async fn texts(session: &Session, events: &mut EventStream, count: usize) -> Vec<String> {
+    let mut texts = Vec::new();
+    while texts.len() < count {
+        let next = tokio::time::timeout(Duration::from_secs(20), events.next());
+        for event in next.await.expect("messages").expect("a connection") {
+            if let Event::Deliver { sequence, deliver } = event {
+                let text = crate::long::content(&deliver).to_vec();
+                texts.push(String::from_utf8(text).unwrap());
+                session.answer(vec![(sequence, CommandStatus::ROK)]);
+            }
+        }
+    }
+    texts
+}
+
+fn inbound(text: &str, form: InboundForm, order: InboundOrder) -> InboundScript {
+    InboundScript {
+        messages: vec![parse_inbound(&format!("2348031234567:32811:{text}")).unwrap()],
+        form,
+        order,
+        ..InboundScript::default()
+    }
+}
+
+#[tokio::test]
+async fn a_scripted_inbound_message_is_delivered_once_to_each_client() {
+    let long = format!("{}{}", "a".repeat(153), "b".repeat(20));
+    let script = Script {
+        inbound: inbound(&long, InboundForm::Udh, InboundOrder::Backward),
+        ..Script::default()
+    };
+    let (smsc, session, mut events) = bound(script).await;
+    let pages = texts(&session, &mut events, 2).await;
+    assert_eq!(pages, ["b".repeat(20), "a".repeat(153)]);
+    session.unbind();
+    watch(&session, &mut events, |seen| seen.closed.is_some()).await;
+    let (again, mut events) = connect(smsc.address(), &options()).await.unwrap();
+    again.submit(vec![submit(1, "2348031234501")]).unwrap();
+    let seen = watch(&again, &mut events, |seen| seen.delivers == 1).await;
+    assert_eq!(seen.receipts.len(), 1, "no second inbound message");
+    let stats = smsc.stop().await;
+    assert_eq!((stats.delivered, stats.lost), (3, 0));
+}
+
+#[tokio::test]
+async fn an_inbound_message_is_repeated_on_the_next_connection() {
+    let script = Script {
+        inbound: InboundScript {
+            again: true,
+            ..inbound("VOTE A", InboundForm::Whole, InboundOrder::Forward)
+        },
+        ..Script::default()
+    };
+    let (smsc, session, mut events) = bound(script).await;
+    let seen = watch(&session, &mut events, |seen| seen.closed.is_some()).await;
+    assert_eq!(seen.delivers, 1);
+    let (next, mut events) = connect(smsc.address(), &options()).await.unwrap();
+    assert_eq!(texts(&next, &mut events, 1).await, ["VOTE A"]);
+    next.unbind();
+    let seen = watch(&next, &mut events, |seen| seen.closed.is_some()).await;
+    assert_eq!(seen.delivers, 0, "it is repeated once");
+    assert_eq!(smsc.stop().await.answered, 2);
+}

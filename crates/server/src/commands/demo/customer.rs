@@ -1,12 +1,12 @@
 //! The customer of the demo.
 
 use super::super::answer::Failure;
-use super::first_message::SENDER_ID;
+use super::first_message::{KEYWORD, NUMBER, SENDER_ID};
 use domain::search::MAX_LIMIT;
 use domain::token::TokenTerms;
 use domain::user::role::Role;
 use domain::{AccountId, Component, Money, SenderStatus};
-use engine::operators::{LinkText, Operations, PageRequest};
+use engine::operators::{LinkText, Operations, PageRequest, RouteFields};
 
 const EMAIL: &str = "demo@ogene.example";
 const OPERATOR_EMAIL: &str = "operator@ogene.example";
@@ -30,7 +30,7 @@ pub(super) struct Customer {
     pub(super) token: String,
 }
 
-/// Makes the account with credit, sender IDs and a token.
+/// Makes the account with credit, sender IDs, a number for inbound messages and a token.
 pub(super) async fn make(operations: &Operations) -> Result<Customer, Failure> {
     let account = operations.accounts().create("Demo", EMAIL).await?.id;
     for (name, purpose) in APPROVED.into_iter().chain([WAITING]) {
@@ -40,6 +40,16 @@ pub(super) async fn make(operations: &Operations) -> Result<Customer, Failure> {
     for (name, _) in APPROVED {
         let (senders, approved) = (operations.senders(), SenderStatus::Approved);
         senders.set_status(account, name, approved, None).await?;
+    }
+    for keyword in [None, Some(KEYWORD)] {
+        let route = RouteFields {
+            number: NUMBER.to_owned(),
+            keyword: keyword.map(str::to_owned),
+            url: None,
+            smpp_user: None,
+            allow_private: false,
+        };
+        operations.inbound().add_route(account, &route).await?;
     }
     known(operations, account).await
 }

@@ -1,10 +1,11 @@
-//! The first message of the demo, from its acceptance over the API to its callback.
+//! The first message of the demo, from its acceptance over the API to its callback, and the first
+//! inbound message.
 
 use super::callbacks::Receiver;
 use crate::format::lagos_time;
 use serde::Serialize;
 use serde_json::{Value, json};
-use smpp::simulator::Smsc;
+use smpp::simulator::{Inbound, InboundForm, Smsc};
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,6 +15,11 @@ use tokio::time::{Instant, sleep, timeout};
 
 /// The sender ID of the demo.
 pub(super) const SENDER_ID: &str = "Ogene";
+/// The `system_id` of the service at the simulator.
+pub(super) const SYSTEM_ID: &str = "ogene";
+/// The number of the account for inbound messages, and the keyword of a campaign on it.
+pub(super) const NUMBER: &str = "32811";
+pub(super) const KEYWORD: &str = "PROMO";
 /// The recipient of the demo.
 pub(super) const RECIPIENT: &str = "2348031234567";
 /// The time limit for the whole life. A machine that is busy with a build needs some seconds.
@@ -43,8 +49,9 @@ pub(super) struct Caller<'a> {
     pub(super) token: &'a str,
 }
 
-/// Sends a message and follows it until its callback arrives. If the message is refused, or has no
-/// outcome in time, the last step names the reason.
+/// Sends a message and follows it until its callback arrives. Its recipient then writes back, and
+/// the account reads that. If the message is refused, or has no outcome in time, the last step names
+/// the reason.
 pub(super) async fn send_and_follow(
     caller: &Caller<'_>,
     smsc: &Smsc,
@@ -62,15 +69,18 @@ pub(super) async fn send_and_follow(
         "body": format!("Hello from Ogene at {}", lagos_time(now_ms)),
         "callback_url": format!("http://{}/", callbacks.address),
     });
-    let lived = timeout(
-        LIFE_TIMEOUT,
-        until_callback(caller, smsc, &message, callbacks, &mut steps),
-    )
-    .await;
+    let life = async {
+        until_callback(caller, smsc, &message, callbacks, &mut steps).await?;
+        until_inbound(caller, smsc, now_ms, &mut steps).await
+    };
+    let lived = timeout(LIFE_TIMEOUT, life).await;
     match lived {
         Ok(Ok(())) => {}
         Ok(Err(error)) => steps.add("failed", error.to_string()),
-        Err(_) => steps.add("failed", "it had no callback within 30 s".to_owned()),
+        Err(_) => steps.add(
+            "failed",
+            "the next step did not come within 30 s".to_owned(),
+        ),
     }
     steps.steps
 }
@@ -145,6 +155,40 @@ async fn until_callback(
     );
     let about = format!("POST {url} came with {to} {status}");
     steps.add("callback", about);
+    Ok(())
+}
+
+/// Lets a subscriber write to the number of the account, and waits until the account can read it.
+async fn until_inbound(
+    caller: &Caller<'_>,
+    smsc: &Smsc,
+    now_ms: i64,
+    steps: &mut Steps,
+) -> io::Result<()> {
+    let message = Inbound {
+        from: RECIPIENT.to_owned(),
+        to: NUMBER.to_owned(),
+        // A second start within a minute would send a repetition without the time.
+        text: format!("{KEYWORD} yes please, at {}", lagos_time(now_ms)),
+    };
+    for page in message.pages(InboundForm::Whole, 1) {
+        smsc.send(SYSTEM_ID, page);
+    }
+    loop {
+        let list = "/api/v2/inbound?limit=10";
+        let answer = caller.ask("GET", list, "").await?;
+        let items = answer["data"]["items"].as_array();
+        let mut items = items.into_iter().flatten();
+        if items.any(|item| item["body"] == message.text.as_str()) {
+            break;
+        }
+        sleep(POLL_INTERVAL * 10).await;
+    }
+    let about = format!(
+        "{RECIPIENT} wrote \"{}\" to {NUMBER}, and GET /api/v2/inbound has it",
+        message.text
+    );
+    steps.add("inbound", about);
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! The greeting of a running demo.
 
 use super::super::answer::{Answer, Failure};
-use super::first_message::{RECIPIENT, SENDER_ID, Step};
+use super::first_message::{KEYWORD, NUMBER, RECIPIENT, SENDER_ID, Step};
 use domain::AccountId;
 use serde::Serialize;
 use std::net::SocketAddr;
@@ -127,6 +127,8 @@ impl Welcome<'_> {
              Send another one:\n\n{send}\n\n\
              Read its delivery report:\n\n{report}\n\n\
              Account {account} has the approved sender ID {SENDER_ID} and the token {token}\n\
+             Texts of subscribers to {NUMBER} belong to it, also those with the keyword {KEYWORD}: the console has them under\n\
+             Inbound, and GET /api/v2/inbound lists them.\n\
              The SMSC simulator speaks SMPP on {smpp}. Numbers that end in 0002 are not delivered (and refunded),\n\
              0003 expire, 0004 are rejected, 0005 stay pending, 0006 are refused at once; all others are delivered within\n\
              two seconds.\n\

@@ -113,12 +113,13 @@ fn the_demo_leaves_nothing_behind() {
     let steps: Vec<_> = life.iter().map(|step| &step["what"]).collect();
     assert_eq!(
         steps,
-        ["accepted", "submitted", "receipt", "callback"],
+        ["accepted", "submitted", "receipt", "callback", "inbound"],
         "{welcome}"
     );
     let about = |step: usize| life[step]["about"].as_str().expect("a text").to_owned();
     assert!(about(2).ends_with("2348031234567 as delivrd"), "{welcome}");
     assert!(about(3).ends_with("2348031234567 delivrd"), "{welcome}");
+    assert!(about(4).contains("PROMO yes please"), "{welcome}");
     demo.signal("INT");
     assert_eq!(demo.end().0.code(), Some(0));
     assert!(!data_dir.exists());
