@@ -2,6 +2,7 @@
 
 mod answer;
 mod pointer;
+mod poll;
 mod preset;
 mod receipt;
 mod request;
@@ -9,9 +10,12 @@ mod template;
 
 pub use answer::{AnswerRules, HttpAnswer};
 pub use pointer::{Pointer, PointerFault};
+pub use poll::{HttpPoll, PollTimes};
 pub use preset::{HttpPreset, PresetAccount, escaped};
 pub use receipt::{HttpReceipt, HttpReceipts, ReceiptFault, StateWords};
-pub use request::{BodyTemplate, HttpMethod, HttpRequest, HttpSubmit, JsonTemplate, UrlFault};
+pub use request::{
+    BodyTemplate, HttpMethod, HttpRequest, HttpSubmit, JsonTemplate, RequestTemplate, UrlFault,
+};
 pub use template::{HttpMessage, HttpTemplate, HttpTemplateFault};
 
 use crate::{Leg, MessageId, Recipient};

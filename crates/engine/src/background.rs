@@ -6,6 +6,7 @@ pub(crate) mod controls;
 pub(crate) mod gauges;
 mod held_accounts;
 mod inbound;
+mod receipt_polls;
 mod recipient_index;
 mod retention;
 mod smpp_users;

@@ -40,7 +40,7 @@ use request_log::RequestLog;
 use std::sync::Arc;
 use std::time::Duration;
 use stops::{STOP_HINT, StoppedMessages};
-use store::{Batch, Callback, CallbackRoom, Claim, Planner, Settled, Store};
+use store::{Batch, Callback, CallbackRoom, Claim, Planner, PolledCarrier, Settled, Store};
 
 /// Duration of a claim.
 pub(crate) const CLAIM_MS: i64 = 60_000;
@@ -131,6 +131,19 @@ impl Context {
     pub(crate) fn stops_changed(&self) {
         self.stops.note_change();
         self.nodes.hint(STOP_HINT);
+    }
+
+    /// Returns the carriers that are asked for the states of their messages.
+    pub(crate) fn polled(&self) -> Vec<PolledCarrier> {
+        let live = self.live();
+        let polled = live.carriers.iter().filter_map(|carrier| {
+            let poll = carrier.settings.as_ref()?.http()?.poll.as_ref()?;
+            Some(PolledCarrier {
+                carrier: Arc::clone(&carrier.name),
+                times: poll.times,
+            })
+        });
+        polled.collect()
     }
 
     /// Returns the function that plans second legs that are due now.

@@ -31,4 +31,5 @@ pub(crate) mod transport;
 mod worker;
 
 pub(crate) use failover::{move_unconfigured, note_due};
+pub(crate) use http_link::http_request;
 pub(crate) use task::run;

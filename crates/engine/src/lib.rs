@@ -72,8 +72,8 @@ pub use sessions::{
 };
 pub use settings::{
     BaseUrlFault, BindMode, CallbackSettings, CarrierSettings, GuardSettings, HookSettings,
-    HttpSettings, InboundSettings, Limits, PaymentSettings, Protocol, ProviderSettings, Retention,
-    SandboxLimits, Settings, SmppSettings,
+    HttpSettings, InboundSettings, Limits, PaymentSettings, PollSettings, Protocol,
+    ProviderSettings, Retention, SandboxLimits, Settings, SmppSettings,
 };
 pub use store::{
     AddedOptOuts, Attempted, Callback as DeadCallback, CallbackAttempt as MadeAttempt,

@@ -5,7 +5,7 @@ mod payments;
 pub use payments::{BaseUrlFault, PaymentSettings, ProviderSettings};
 
 use crate::mail::MailSettings;
-use domain::http_carrier::{HttpReceipts, HttpSubmit};
+use domain::http_carrier::{HttpPoll, HttpReceipts, HttpSubmit, PollTimes};
 use domain::user::session::SessionLimits;
 use std::fmt;
 use std::sync::Arc;
@@ -185,7 +185,7 @@ impl CarrierSettings {
     pub fn uses_tls(&self) -> bool {
         match &self.protocol {
             Protocol::Smpp(settings) => settings.tls,
-            Protocol::Http(settings) => settings.server.scheme() == "https",
+            Protocol::Http(settings) => settings.uses_tls(),
         }
     }
 
@@ -205,10 +205,23 @@ pub struct HttpSettings {
     pub server: Url,
     /// The submit.
     pub submit: HttpSubmit,
-    /// The receipts, if the carrier sends any.
+    /// The receipts, if the carrier posts any.
     pub receipts: Option<HookSettings>,
+    /// The requests for receipts, if there are any.
+    pub poll: Option<Arc<PollSettings>>,
     /// The URL to which the carrier posts receipts, if there is one.
     pub receipt_url: Option<String>,
+}
+
+impl HttpSettings {
+    /// Returns `true` if some requests use TLS.
+    pub fn uses_tls(&self) -> bool {
+        let poll = self.poll.as_ref();
+        let of_poll = poll.and_then(|poll| poll.poll.server().ok());
+        let servers = [Some(&self.server), of_poll.as_ref()];
+        let mut servers = servers.into_iter().flatten();
+        servers.any(|server| server.scheme() == "https")
+    }
 }
 
 /// The receipts that a carrier posts.
@@ -218,6 +231,15 @@ pub struct HookSettings {
     pub secret: String,
     /// Their reading.
     pub receipts: HttpReceipts,
+}
+
+/// The requests for receipts.
+#[derive(Clone, Eq, PartialEq)]
+pub struct PollSettings {
+    /// The request, and the reading of its answer.
+    pub poll: HttpPoll,
+    /// The times of requests.
+    pub times: PollTimes,
 }
 
 /// All but the server may hold a secret.

@@ -2,6 +2,7 @@
 
 pub(crate) mod commit;
 mod group_commit;
+pub(crate) mod http_receipts;
 mod quarantine;
 mod report;
 

@@ -16,7 +16,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 45] = [
+pub(super) const TABLES: [Table; 46] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
@@ -298,6 +298,7 @@ pub(super) const TABLES: [Table; 45] = [
         chunk: CHUNK,
     },
     receipts::PARKED,
+    receipts::POLLS,
     receipts::RAW,
     Table {
         name: "outbox",

@@ -15,6 +15,8 @@ mod fault;
 mod gateway;
 mod http;
 mod http_carrier;
+mod http_receipts;
+mod http_request;
 mod inbound;
 mod limits;
 pub(crate) mod log;

@@ -56,6 +56,7 @@ pub use contacts::{ContactGroup, Contacts, ContactsAdded, GroupCreated, GroupId}
 pub use deliveries::delivery_rows::unreadable_deliveries;
 pub use deliveries::doubts::Doubtful;
 pub use deliveries::raw_receipts::ReceiptInfo;
+pub use deliveries::receipt_polls::{DuePoll, PolledCarrier, ReceiptPolls};
 pub use deliveries::receipts::{CarrierReport, CarrierReports, Receipt, ReceiptStatus};
 pub use deliveries::settle::{CallbackRoom, MessageFacts, Planner, SecondLeg, Settled};
 pub use dnd::Dnd;

@@ -10,30 +10,24 @@ use crate::batches::{Claims, HeldBatches, Queues};
 use crate::buckets::Buckets;
 use crate::cluster::nodes::Nodes;
 use crate::contacts::Contacts;
-use crate::deliveries::receipts::CarrierReports;
+use crate::deliveries::{receipt_polls::ReceiptPolls, receipts::CarrierReports};
 use crate::dnd::Dnd;
 use crate::import_support::{self, ImportState};
 use crate::inbound::{InboundAnswers, InboundMessages, InboundPages, InboundRoutes};
-use crate::messages::Messages;
-use crate::messages::changes::MessageChanges;
-use crate::messages::duplicates::OpenWindows;
-use crate::messages::recipient_index::RecipientIndex;
-use crate::messages::recipients::Recipients;
 use crate::messages::reports::{Counted, StatusCounts};
-use crate::messages::search::Search;
-use crate::messages::totals::MessageTotals;
-use crate::operators::audit::Audit;
-use crate::operators::audited_limits::AuditedLimits;
-use crate::operators::carriers::CarrierControls;
-use crate::operators::content::ContentRules;
+use crate::messages::{
+    Messages, changes::MessageChanges, duplicates::OpenWindows, recipient_index::RecipientIndex,
+    recipients::Recipients, search::Search, totals::MessageTotals,
+};
+use crate::operators::{
+    audit::Audit, audited_limits::AuditedLimits, carriers::CarrierControls, content::ContentRules,
+};
 use crate::opt_outs::OptOuts;
 use crate::otps::Otps;
 use crate::outbox::{Attempts, CallbackSecrets, DeadCallbacks, Outbox};
 use crate::schema::SCHEMA;
 use crate::top_ups::TopUps;
-use crate::upkeep::Upkeep;
-use crate::upkeep::retention::Retention;
-use crate::upkeep::sweep::Sweep;
+use crate::upkeep::{Upkeep, retention::Retention, sweep::Sweep};
 use crate::uploads::Uploads;
 use crate::users::{
     Users, failures::SignInFailures, links::OneTimeLinks, members::Members, sessions::Sessions,
@@ -268,6 +262,11 @@ impl Store {
     /// Returns the reports of carriers.
     pub fn carrier_reports(&self) -> CarrierReports<'_> {
         CarrierReports { db: &self.db }
+    }
+
+    /// Returns the messages whose state a carrier is asked for.
+    pub fn receipt_polls(&self) -> ReceiptPolls<'_> {
+        ReceiptPolls { db: &self.db }
     }
 
     /// Returns the events that wait for their customers.

@@ -43,6 +43,7 @@ mod contract {
     mod properties;
     mod rates;
     mod raw_receipts;
+    mod receipt_polls;
     mod receipts;
     mod reports;
     mod requests;

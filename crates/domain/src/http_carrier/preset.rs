@@ -2,8 +2,9 @@
 
 use super::answer::AnswerRules;
 use super::pointer::Pointer;
+use super::poll::HttpPoll;
 use super::receipt::{HttpReceipts, StateWords};
-use super::request::{BodyTemplate, HttpMethod, HttpSubmit, JsonTemplate};
+use super::request::{BodyTemplate, HttpMethod, HttpSubmit, JsonTemplate, RequestTemplate};
 use super::template::{HttpTemplate, HttpTemplateFault};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -126,12 +127,53 @@ impl HttpPreset {
             }
         };
         Ok(HttpSubmit {
-            method: HttpMethod::Post,
-            url: HttpTemplate::fixed(&url),
-            headers,
-            body,
+            template: RequestTemplate {
+                method: HttpMethod::Post,
+                url: HttpTemplate::fixed(&url),
+                headers,
+                body,
+            },
             answers: self.answers(),
         })
+    }
+
+    /// Returns the query of the state of a message, if the provider documents one.
+    pub fn poll(self, account: &PresetAccount<'_>) -> Result<Option<HttpPoll>, HttpTemplateFault> {
+        let PresetAccount {
+            base_url,
+            account: name,
+            ..
+        } = *account;
+        let base_url = escaped(base_url);
+        let (url, state, error) = match self {
+            Self::Twilio => (
+                format!(
+                    "{base_url}/2010-04-01/Accounts/{}/Messages/{{id}}.json",
+                    escaped(name)
+                ),
+                "/status",
+                Some("/error_code"),
+            ),
+            Self::Ogene => (
+                format!("{base_url}/delivery-reports?message_id={{id}}"),
+                "/data/reports/0/delivery_status",
+                None,
+            ),
+            Self::Termii | Self::AfricasTalking | Self::BulkSmsNigeria => return Ok(None),
+        };
+        let submit = self.submit(account)?.template;
+        let is_fixed = |(name, _): &(String, HttpTemplate)| name != "idempotency-key";
+        Ok(Some(HttpPoll {
+            template: RequestTemplate {
+                method: HttpMethod::Get,
+                url: HttpTemplate::parse(&url)?,
+                headers: submit.headers.into_iter().filter(is_fixed).collect(),
+                body: BodyTemplate::Empty,
+            },
+            state: Pointer::known(state),
+            error: error.map(Pointer::known),
+            states: self.receipts().states,
+        }))
     }
 
     /// Returns the reading of receipts.
@@ -293,6 +335,42 @@ mod tests {
         let path = "https://api.example.com/2010-04-01/Accounts/AC1/Messages.json";
         assert_eq!(request.url, path);
         assert_eq!(request.headers[0].1, "Basic QUMxOmt7MX0=");
+    }
+
+    #[test]
+    fn the_state_is_asked_for_where_the_provider_documents_it() {
+        let polls = HttpPreset::WORDS.map(|(_, preset)| preset.poll(&ACCOUNT).unwrap());
+        let [
+            termii,
+            africastalking,
+            bulksmsnigeria,
+            Some(twilio),
+            Some(ogene),
+        ] = polls
+        else {
+            panic!("two providers have a query")
+        };
+        assert_eq!([termii, africastalking, bulksmsnigeria], [None, None, None]);
+        let request = twilio.request("SM/1");
+        let url = "https://api.example.com/2010-04-01/Accounts/AC1/Messages/SM%2F1.json";
+        assert_eq!(request.url, url);
+        assert_eq!(request.headers[0].1, "Basic QUMxOmt7MX0=");
+        let answer = br#"{"sid":"SM1","status":"undelivered","error_code":30003}"#;
+        let read = twilio.receipt("SM1", 200, answer).unwrap();
+        assert_eq!(read.status, Some(DeliveryStatus::Undelivered));
+        assert_eq!(read.error.as_deref(), Some("30003"));
+        let request = ogene.request("m1");
+        let url = "https://api.example.com/delivery-reports?message_id=m1";
+        assert_eq!(request.url, url);
+        let headers = request.headers.iter().map(|(name, _)| name.as_str());
+        assert_eq!(headers.collect::<Vec<_>>(), ["authorization"]);
+        let answer =
+            br#"{"data":{"reports":[{"recipient":"2348031234567","delivery_status":"delivrd"}]}}"#;
+        let read = ogene.receipt("m1", 200, answer).unwrap();
+        assert_eq!(
+            (read.id.as_str(), read.status),
+            ("m1", Some(DeliveryStatus::Delivered))
+        );
     }
 
     #[test]

@@ -96,18 +96,25 @@ impl HttpReceipts {
 
     fn receipt(&self, item: &Value) -> Option<HttpReceipt> {
         let (id, said) = (self.id.word(item)?, self.state.word(item)?);
-        let (state, status) = self.states.state(&said);
         let error = self.error.as_ref().and_then(|error| error.word(item));
+        Some(HttpReceipt::new(id, &self.states, &said, error))
+    }
+}
+
+impl HttpReceipt {
+    /// Returns the receipt of a message with the carrier's word for its state.
+    pub(super) fn new(id: String, words: &StateWords, said: &str, error: Option<String>) -> Self {
+        let (state, status) = words.state(said);
         let raw = format!(
             "id:{id} stat:{state} err:{}",
             error.as_deref().unwrap_or("000")
         );
-        Some(HttpReceipt {
+        Self {
             raw: RawReceipt::of(raw.as_bytes(), std::iter::empty()),
             id,
             status,
             error,
-        })
+        }
     }
 }
 

@@ -98,9 +98,9 @@ pub enum UrlFault {
     Credentials,
 }
 
-/// The submit of a carrier: its request, and the reading of its answer.
+/// The template of a request.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct HttpSubmit {
+pub struct RequestTemplate {
     /// The method.
     pub method: HttpMethod,
     /// The URL, whose host is fixed.
@@ -109,6 +109,13 @@ pub struct HttpSubmit {
     pub headers: Vec<(String, HttpTemplate)>,
     /// The body.
     pub body: BodyTemplate,
+}
+
+/// The submit of a carrier: its request, and the reading of its answer.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HttpSubmit {
+    /// The request.
+    pub template: RequestTemplate,
     /// The reading of answers.
     pub answers: AnswerRules,
 }
@@ -126,7 +133,7 @@ pub struct HttpRequest {
     pub body: String,
 }
 
-impl HttpSubmit {
+impl RequestTemplate {
     /// Checks the URL, and returns its part before the path.
     pub fn server(&self) -> Result<Url, UrlFault> {
         let start = self.url.start();
@@ -145,25 +152,7 @@ impl HttpSubmit {
         Url::parse(&url[..Position::BeforePath]).map_err(|_| UrlFault::NotHttp)
     }
 
-    /// Returns `true` if the request has the number and the text of the message.
-    pub fn is_complete(&self) -> bool {
-        [Placeholder::To, Placeholder::Body]
-            .into_iter()
-            .all(|placeholder| self.has(placeholder))
-    }
-
-    /// Returns `true` if the request has the URL for receipts.
-    pub fn has_receipt_url(&self) -> bool {
-        self.has(Placeholder::ReceiptUrl)
-    }
-
-    /// Returns `true` if a header has the text of the message, which may have several lines.
-    pub fn has_body_in_header(&self) -> bool {
-        let mut headers = self.headers.iter();
-        headers.any(|(_, value)| value.has(Placeholder::Body))
-    }
-
-    fn has(&self, placeholder: Placeholder) -> bool {
+    pub(super) fn has(&self, placeholder: Placeholder) -> bool {
         let in_body = match &self.body {
             BodyTemplate::Empty => false,
             BodyTemplate::Json(json) => json.has(placeholder),
@@ -173,8 +162,8 @@ impl HttpSubmit {
         in_body || self.url.has(placeholder) || headers.any(|(_, value)| value.has(placeholder))
     }
 
-    /// Returns the request for a message.
-    pub fn request(&self, message: &HttpMessage<'_>) -> HttpRequest {
+    /// Returns the request with the values of a message.
+    pub(super) fn request(&self, message: &HttpMessage<'_>) -> HttpRequest {
         let headers = self.headers.iter();
         let headers = headers.map(|(name, value)| (name.clone(), value.fill(message)));
         let (content_type, body) = match &self.body {
@@ -198,6 +187,36 @@ impl HttpSubmit {
     }
 }
 
+impl HttpSubmit {
+    /// Checks the URL, and returns its part before the path.
+    pub fn server(&self) -> Result<Url, UrlFault> {
+        self.template.server()
+    }
+
+    /// Returns `true` if the request has the number and the text of the message.
+    pub fn is_complete(&self) -> bool {
+        [Placeholder::To, Placeholder::Body]
+            .into_iter()
+            .all(|placeholder| self.template.has(placeholder))
+    }
+
+    /// Returns `true` if the request has the URL for receipts.
+    pub fn has_receipt_url(&self) -> bool {
+        self.template.has(Placeholder::ReceiptUrl)
+    }
+
+    /// Returns `true` if a header has the text of the message, which may have several lines.
+    pub fn has_body_in_header(&self) -> bool {
+        let mut headers = self.template.headers.iter();
+        headers.any(|(_, value)| value.has(Placeholder::Body))
+    }
+
+    /// Returns the request for a message.
+    pub fn request(&self, message: &HttpMessage<'_>) -> HttpRequest {
+        self.template.request(message)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::template::MESSAGE;
@@ -206,10 +225,12 @@ mod tests {
 
     fn submit(url: &str, body: BodyTemplate) -> HttpSubmit {
         HttpSubmit {
-            method: HttpMethod::Post,
-            url: HttpTemplate::parse(url).unwrap(),
-            headers: vec![("x-ref".to_owned(), HttpTemplate::parse("{id}").unwrap())],
-            body,
+            template: RequestTemplate {
+                method: HttpMethod::Post,
+                url: HttpTemplate::parse(url).unwrap(),
+                headers: vec![("x-ref".to_owned(), HttpTemplate::parse("{id}").unwrap())],
+                body,
+            },
             answers: AnswerRules::default(),
         }
     }

@@ -1,7 +1,10 @@
 //! The periodic sweeps of the database.
 
 use super::smpp_users;
-use super::{alerts, controls, gauges, held_accounts, inbound, recipient_index, retention, stops};
+use super::{
+    alerts, controls, gauges, held_accounts, inbound, receipt_polls, recipient_index, retention,
+    stops,
+};
 use crate::admit::callers::Callers;
 use crate::cluster::takeover::chunks;
 use crate::context::Context;
@@ -41,6 +44,8 @@ const VACUUM_INTERVAL: Duration = Duration::from_millis(500);
 /// the console are removed with them.
 const FORGET_INTERVAL: Duration = Duration::from_hours(1);
 const ATTEMPTS_MS: i64 = 14 * 86_400_000;
+/// Time for which a message is kept whose carrier could not be asked for its state.
+const POLLS_MS: i64 = 86_400_000;
 /// Period of the search for batches of carriers that are no longer configured.
 const UNCONFIGURED_INTERVAL: Duration = Duration::from_secs(5);
 /// Period of the settlement of held accounts.
@@ -118,10 +123,11 @@ pub(crate) fn start(context: &Arc<Context>, callers: &Callers) -> Vec<JoinHandle
     sweeps(context).into_iter().chain(others).collect()
 }
 
-fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 8] {
+fn sweeps(context: &Arc<Context>) -> [JoinHandle<()>; 9] {
     let looked_until = Arc::new(AtomicI64::new(context.clock.now_ms()));
     let (reported, measured) = (Arc::new(Mutex::default()), Arc::new(Mutex::default()));
     [
+        tokio::spawn(receipt_polls::run(Arc::clone(context))),
         every(
             FORGET_INTERVAL,
             Outage::of("old callback attempts, sessions and requests cannot be removed"),
@@ -328,6 +334,13 @@ async fn forget_all(context: &Arc<Context>) -> database::Result<()> {
     let before_ms = now_ms - context.live().retention.requests_ms;
     while context.store.refused_requests().remove(before_ms).await? {}
     while context.store.uploads().remove_ended(now_ms).await? {}
+    let polls_before_ms = now_ms - POLLS_MS;
+    while context
+        .store
+        .receipt_polls()
+        .forget(polls_before_ms)
+        .await?
+    {}
     while context
         .store
         .inbound_pages()

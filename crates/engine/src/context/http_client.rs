@@ -38,6 +38,15 @@ pub(crate) enum Unanswered {
     Unknown(AttemptError),
 }
 
+impl Unanswered {
+    /// Returns the error.
+    pub(crate) const fn error(&self) -> &AttemptError {
+        match self {
+            Self::NotSent(error) | Self::Unknown(error) => error,
+        }
+    }
+}
+
 /// A client of one server. It follows no redirects and uses no proxy.
 pub(crate) struct HttpClient {
     connector: Connector,

@@ -70,7 +70,7 @@ impl Server {
             receipt_url: self.http.receipt_url.as_deref().unwrap_or_default(),
             unicode: submit.unicode,
         };
-        let Some((url, request)) = request_of(self.http.submit.request(&message)) else {
+        let Some((url, request)) = http_request(self.http.submit.request(&message)) else {
             let reason = "a value does not fit into the request".to_owned();
             return (
                 Err(reason),
@@ -241,7 +241,7 @@ fn rejected(fault: SubmitFault, error: &str, label: &str) -> Outcome {
 }
 
 /// Returns the request in the form that is sent, or `None` if a value does not fit into a header.
-fn request_of(request: HttpRequest) -> Option<(Url, Request<Full<Bytes>>)> {
+pub(crate) fn http_request(request: HttpRequest) -> Option<(Url, Request<Full<Bytes>>)> {
     let url = Url::parse(&request.url).ok()?;
     let method = match request.method {
         HttpMethod::Post => Method::POST,

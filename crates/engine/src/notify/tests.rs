@@ -374,6 +374,7 @@ impl Kit {
             claimed_until_ms: 0,
             callback_room,
             first_number: 0,
+            polled: Vec::new(),
         };
         let message = NewMessage {
             id,

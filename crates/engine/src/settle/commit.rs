@@ -47,6 +47,7 @@ pub(crate) fn empty_report(context: &Arc<Context>, now_ms: i64) -> CarrierReport
         claimed_until_ms: now_ms,
         callback_room: CallbackRoom::default(),
         first_number: 0,
+        polled: Vec::new(),
     }
 }
 

@@ -40,6 +40,7 @@ impl Fragment {
                 receipts: receipts.to_vec(),
                 first_number: report.first_number + i64::try_from(skipped).unwrap_or(i64::MAX),
                 planner: Arc::clone(&report.planner),
+                polled: report.polled.clone(),
                 ..*report
             },
             first: self.first + skipped,
@@ -181,6 +182,7 @@ mod tests {
                 claimed_until_ms: 6,
                 callback_room: store::CallbackRoom::default(),
                 first_number: 100,
+                polled: Vec::new(),
             },
             first: 0,
         };

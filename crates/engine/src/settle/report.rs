@@ -92,6 +92,7 @@ fn part_of(report: &CarrierReport, carrier: &Arc<str>) -> CarrierReport {
             .cloned()
             .collect(),
         planner: Arc::clone(&report.planner),
+        polled: report.polled.clone(),
         ..*report
     }
 }
@@ -119,6 +120,7 @@ fn merge(
         node: context.node,
         claimed_until_ms: now_ms + CLAIM_MS,
         callback_room: context.callbacks.capacity(),
+        polled: context.polled(),
     };
     (report, acks)
 }
@@ -163,6 +165,7 @@ mod tests {
                 sandbox: 7,
             },
             first_number: 100,
+            polled: Vec::new(),
         };
         let again = at(&report, 10 * CLAIM_MS);
         assert_eq!(again.now_ms, 10 * CLAIM_MS);
@@ -195,6 +198,7 @@ mod tests {
                 sandbox: 7,
             },
             first_number: 100,
+            polled: Vec::new(),
         };
         for (carrier, first_number, ids) in [
             ("mtn", 100, vec!["1", "2"]),

@@ -25,6 +25,20 @@ pub(super) const PARKED: Table = Table {
     chunk: CHUNK,
 };
 
+/// The messages whose state a carrier is asked for.
+pub(super) const POLLS: Table = Table {
+    name: "receipt_polls",
+    bucketed: Bucketed::No,
+    key: 2,
+    columns: &[
+        ("carrier", Text),
+        ("carrier_id", Text),
+        ("due_at_ms", Int),
+        ("ends_at_ms", Int),
+    ],
+    chunk: CHUNK,
+};
+
 /// The receipts as they came.
 pub(super) const RAW: Table = Table {
     name: "raw_receipts",

@@ -5,6 +5,7 @@ use domain::callback::signature::{RANDOM_BYTES, Secret, Signing};
 use domain::carrier_control::CarrierChange;
 use domain::contacts::Contact;
 use domain::dnd::DndNumbers;
+use domain::http_carrier::PollTimes;
 use domain::inbound::{AnswerChange, Command, InboundMessage, InboundRoute};
 use domain::opt_out::OptOut;
 use domain::payment::{
@@ -26,7 +27,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use store::{
     Accepted, AddedRoute, ArrivedPage, CallbackSecret, CarrierReport, Claim, Edit, Expiry,
     ImportState, Invited, Kept, KeptPages, Link, NewMessage, NewSession, NewUser, Outcome,
-    Progress, Receipt, RouteOwner, Store, SubscriberCommand, TokenInfo, Transfer,
+    PolledCarrier, Progress, Receipt, RouteOwner, Store, SubscriberCommand, TokenInfo, Transfer,
 };
 use storekit::{
     CARRIER, DAY, Fate, Kit, NOW, Sending, URL, backup_planner, by, claim, delivered, message_id,
@@ -59,6 +60,19 @@ struct Source {
     messages: Vec<(Fate, NewMessage)>,
     /// The recipient is in flight, and its receipt has arrived already.
     parked: NewMessage,
+}
+
+/// Returns the report of a carrier that is asked for states.
+fn polled(report: CarrierReport) -> CarrierReport {
+    let times = PollTimes {
+        interval_ms: DAY,
+        period_ms: DAY,
+    };
+    let polled = vec![PolledCarrier {
+        carrier: CARRIER.into(),
+        times,
+    }];
+    CarrierReport { polled, ..report }
 }
 
 async fn source() -> Source {
@@ -98,8 +112,8 @@ async fn source() -> Source {
     let many = many.message(&kit.store);
     assert!(matches!(kit.accept(&many).await, Accepted::Yes { .. }));
     let claimed = kit.claim(5_000).await;
-    kit.report(report(claimed.iter().map(taken).collect(), vec![]))
-        .await;
+    let progress = claimed.iter().map(taken).collect();
+    kit.report(polled(report(progress, vec![]))).await;
     kit.report(CarrierReport {
         callback_room: store::CallbackRoom::default(),
         ..report(

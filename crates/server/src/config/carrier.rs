@@ -98,7 +98,12 @@ fn by_http(
     public_url: Option<&PublicUrl>,
 ) -> Option<CarrierSettings> {
     let window = count(section, "window", MAX_REQUESTS, DEFAULT_REQUESTS);
-    section.within("recipients_per_request", 1..=1_u32);
+    let place = section.place_of("recipients_per_request");
+    let recipients: Option<u32> = section.get("recipients_per_request");
+    if recipients.is_some_and(|recipients| recipients != 1) {
+        let text = "must be 1: each request has one recipient, whatever the carrier could take";
+        section.fault_at(&place, "recipients_per_request", text);
+    }
     let in_doubt_limit = in_doubt_limit(section, window);
     let max_per_second = section.within("max_per_second", 1..=MAX_PER_SECOND);
     let response_timeout = section.time("response_timeout", CARRIER_TIMEOUTS);

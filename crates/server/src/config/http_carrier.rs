@@ -1,30 +1,15 @@
 //! `[carriers.NAME]` with `kind = "http"`: the request, the words of answers, and the receipts.
 
-use super::fault::Origin;
+use super::http_receipts::{self, Receipts, hook_secret, poll_times};
+use super::http_request::{pointer, request};
 use super::public_url::PublicUrl;
 use super::section::Section;
-use super::tree::{Node, Value};
-use axum::http::HeaderName;
+use super::tree::Node;
 use domain::http_carrier::{
-    AnswerRules, BodyTemplate, HttpMethod, HttpPreset, HttpReceipts, HttpSubmit, HttpTemplate,
-    JsonTemplate, Pointer, PresetAccount, StateWords, escaped,
+    AnswerRules, HttpMethod, HttpPreset, HttpSubmit, HttpTemplateFault, PresetAccount,
 };
-use engine::{HookSettings, HttpSettings};
-use std::collections::BTreeMap;
-use std::fmt::Display;
+use engine::{HookSettings, HttpSettings, PollSettings};
 use std::sync::Arc;
-
-/// Lengths of the secret of a hook, which is part of a URL.
-const SECRET_CHARACTERS: std::ops::RangeInclusive<usize> = 16..=128;
-/// Headers that follow from the request.
-const OWN_HEADERS: [&str; 5] = [
-    "connection",
-    "content-length",
-    "content-type",
-    "host",
-    "transfer-encoding",
-];
-const METHODS: [(&str, HttpMethod); 2] = [("POST", HttpMethod::Post), ("GET", HttpMethod::Get)];
 
 /// Reads the HTTP part of a carrier. Returns `None` after a fault.
 pub(super) fn read(
@@ -40,15 +25,15 @@ pub(super) fn read(
         preset(section, token.reveal())?
     } else {
         let submit = submit(section.section("submit"), token.reveal());
-        let receipts = section.has("receipts");
-        let receipts = receipts.then(|| receipts_of(section.section("receipts")));
-        (submit?, receipts)
+        let has_receipts = section.has("receipts");
+        let receipts = if has_receipts {
+            http_receipts::receipts(section.section("receipts"), token.reveal())
+        } else {
+            Some(Receipts::default())
+        };
+        (submit?, receipts?)
     };
-    let receipts = match receipts {
-        None => None,
-        Some(read) => Some(read?),
-    };
-    let receipt_url = match (&receipts, public_url) {
+    let receipt_url = match (&receipts.hook, public_url) {
         (Some(hook), Some(public)) => {
             let origin = public.origin();
             Some(format!("{origin}/hooks/carriers/{name}/{}", hook.secret))
@@ -64,7 +49,7 @@ pub(super) fn read(
         } else {
             (
                 "submit",
-                "has {receipt_url}, which needs `receipts` and `http.public_url`",
+                "has {receipt_url}, which needs `receipts` with a secret, and `http.public_url`",
             )
         };
         section.fault_at(&place, key, text);
@@ -74,16 +59,14 @@ pub(super) fn read(
     Some(Arc::new(HttpSettings {
         server: server.ok()?,
         submit,
-        receipts,
+        receipts: receipts.hook,
+        poll: receipts.poll.map(Arc::new),
         receipt_url,
     }))
 }
 
-/// The reading of receipts, or `None` without it. After a fault the inner value is missing.
-type Hook = Option<Option<HookSettings>>;
-
 /// Reads the account at a provider whose requests are known.
-fn preset(section: &mut Section<'_>, token: &str) -> Option<(HttpSubmit, Hook)> {
+fn preset(section: &mut Section<'_>, token: &str) -> Option<(HttpSubmit, Receipts)> {
     let place = section.place_of("base_url");
     for replaced in ["submit", "receipts"] {
         let place = section.place_of(replaced);
@@ -113,43 +96,48 @@ fn preset(section: &mut Section<'_>, token: &str) -> Option<(HttpSubmit, Hook)> 
     let secret =
         has_secret.then(|| hook_secret(section, ["receipt_secret", "receipt_secret_file"]));
     let base_url = base_url?;
-    let submit = preset.submit(&PresetAccount {
+    let times = section.has("poll").then(|| {
+        let mut poll = section.section("poll");
+        let times = poll_times(&mut poll);
+        poll.finish();
+        times
+    });
+    let account = PresetAccount {
         base_url: base_url.trim_end_matches('/'),
         token,
         account: account.as_deref().unwrap_or_default(),
         route: &route,
         has_receipts: has_secret,
-    });
-    let submit = submit.map_err(|fault| section.fault_at(&place, "base_url", fault.to_string()));
-    let hook = secret.map(|secret| {
-        let receipts = preset.receipts();
-        secret.map(|secret| HookSettings { secret, receipts })
-    });
-    Some((submit.ok()?, hook))
+    };
+    let of_url = |fault: HttpTemplateFault| {
+        section.fault_at(&place, "base_url", fault.to_string());
+    };
+    let submit = preset.submit(&account).map_err(of_url).ok()?;
+    let query = preset.poll(&account).map_err(of_url).ok()?;
+    if times.is_some() && query.is_none() {
+        let text = "this provider documents no query of a state; use `receipt_secret`";
+        section.fault("poll", text);
+    }
+    let hook = match secret {
+        Some(secret) => Some(HookSettings {
+            secret: secret?,
+            receipts: preset.receipts(),
+        }),
+        None => None,
+    };
+    let poll = times.zip(query);
+    let poll = poll.map(|(times, poll)| PollSettings { poll, times });
+    Some((submit, Receipts { hook, poll }))
 }
 
 /// Reads the request, and the words of its answers.
 fn submit(mut section: Section<'_>, token: &str) -> Option<HttpSubmit> {
-    let method = section
-        .one_of("method", &METHODS)
-        .unwrap_or(HttpMethod::Post);
-    let url = template(&mut section, "url", token);
-    let headers = headers(&mut section, token);
-    let body = body(&mut section, token);
+    let template = request(&mut section, token, HttpMethod::Post);
     let answers = answers(&mut section);
     let submit = HttpSubmit {
-        method,
-        url: url?,
-        headers: headers?,
-        body: body?,
+        template: template?,
         answers: answers?,
     };
-    if method == HttpMethod::Get && submit.body != BodyTemplate::Empty {
-        section.fault(
-            "method",
-            "GET has no body; leave out `json` and `form`, or use POST",
-        );
-    }
     if !submit.is_complete() {
         section.fault("", "has no {to} or no {body}; a request has both");
     }
@@ -158,107 +146,6 @@ fn submit(mut section: Section<'_>, token: &str) -> Option<HttpSubmit> {
     }
     section.finish();
     Some(submit)
-}
-
-/// Returns a template in which `{token}` is the token of the carrier.
-fn with_token(text: &str, token: &str) -> Result<HttpTemplate, String> {
-    let text = text.replace("{token}", &escaped(token));
-    HttpTemplate::parse(&text).map_err(|fault| fault.to_string())
-}
-
-fn template(section: &mut Section<'_>, key: &'static str, token: &str) -> Option<HttpTemplate> {
-    let place = section.place_of(key);
-    let text: String = section.require(key)?;
-    noted(section, (&place, key), with_token(&text, token))
-}
-
-/// Returns a value, or adds its fault.
-fn noted<T>(
-    section: &Section<'_>,
-    (place, key): (&Origin, &str),
-    read: Result<T, impl Display>,
-) -> Option<T> {
-    read.map_err(|fault| section.fault_at(place, key, fault.to_string()))
-        .ok()
-}
-
-fn templates(
-    fields: BTreeMap<String, String>,
-    token: &str,
-) -> Result<Vec<(String, HttpTemplate)>, String> {
-    let read = fields.into_iter().map(|(name, text)| {
-        let template = with_token(&text, token).map_err(|fault| format!("{name}: {fault}"))?;
-        Ok((name, template))
-    });
-    read.collect()
-}
-
-fn headers(section: &mut Section<'_>, token: &str) -> Option<Vec<(String, HttpTemplate)>> {
-    let place = section.place_of("headers");
-    let given: BTreeMap<String, String> = section.get("headers").unwrap_or_default();
-    let mut headers = BTreeMap::new();
-    for (name, value) in given {
-        let plain = name.to_lowercase();
-        if HeaderName::try_from(&plain).is_err() || OWN_HEADERS.contains(&plain.as_str()) {
-            let text = format!("{name:?} is no header that a request may set");
-            section.fault_at(&place, "headers", text);
-            return None;
-        }
-        headers.insert(plain, value);
-    }
-    noted(section, (&place, "headers"), templates(headers, token))
-}
-
-fn body(section: &mut Section<'_>, token: &str) -> Option<BodyTemplate> {
-    let (json_place, form_place) = (section.place_of("json"), section.place_of("form"));
-    let json: Option<Node> = section.get("json");
-    let form: Option<BTreeMap<String, String>> = section.get("form");
-    match (json, form) {
-        (None, None) => Some(BodyTemplate::Empty),
-        (Some(_), Some(_)) => {
-            section.fault_at(
-                &form_place,
-                "form",
-                "give either `json` or `form`, not both",
-            );
-            None
-        }
-        (Some(json), None) => {
-            let read = json_of(&json, token)
-                .and_then(|json| JsonTemplate::parse(&json).map_err(|fault| fault.to_string()));
-            noted(section, (&json_place, "json"), read.map(BodyTemplate::Json))
-        }
-        (None, Some(form)) => {
-            let read = templates(form, token).map(BodyTemplate::Form);
-            noted(section, (&form_place, "form"), read)
-        }
-    }
-}
-
-/// Returns a value of TOML as JSON.
-fn json_of(node: &Node, token: &str) -> Result<serde_json::Value, String> {
-    Ok(match &node.value {
-        Value::Text(text) => text.replace("{token}", &escaped(token)).into(),
-        Value::Variable(text) => {
-            let text = text.replace("{token}", &escaped(token));
-            serde_json::from_str(&text).map_err(|fault| format!("is no JSON: {fault}"))?
-        }
-        Value::Boolean(flag) => (*flag).into(),
-        Value::Number(text) => serde_json::from_str(&text.replace('_', ""))
-            .map_err(|_| format!("{text} is no number of JSON"))?,
-        Value::List(items) => {
-            let items = items.iter().map(|item| json_of(item, token));
-            items.collect::<Result<Vec<_>, _>>()?.into()
-        }
-        Value::Table(fields) => {
-            let fields = fields.iter();
-            let fields = fields.map(|(name, value)| Ok((name.clone(), json_of(value, token)?)));
-            fields
-                .collect::<Result<serde_json::Map<_, _>, String>>()?
-                .into()
-        }
-        Value::Time => return Err("has a time; write it as a text in quotes".to_owned()),
-    })
 }
 
 fn answers(section: &mut Section<'_>) -> Option<AnswerRules> {
@@ -293,77 +180,4 @@ fn answers(section: &mut Section<'_>) -> Option<AnswerRules> {
         throttled,
         refused,
     })
-}
-
-/// Reads an optional pointer. Fails after a fault.
-fn pointer(section: &mut Section<'_>, key: &'static str) -> Result<Option<Pointer>, ()> {
-    let place = section.place_of(key);
-    let Some(text) = section.get::<String>(key) else {
-        return Ok(None);
-    };
-    noted(section, (&place, key), Pointer::parse(&text))
-        .map(Some)
-        .ok_or(())
-}
-
-/// Reads the receipts that a carrier posts.
-fn receipts_of(mut section: Section<'_>) -> Option<HookSettings> {
-    let secret = hook_secret(&mut section, ["secret", "secret_file"]);
-    let mut required = |key| {
-        let place = section.place_of(key);
-        let text: String = section.require(key)?;
-        noted(&section, (&place, key), Pointer::parse(&text))
-    };
-    let (id, state) = (required("id"), required("state"));
-    let (items, error) = (
-        pointer(&mut section, "items"),
-        pointer(&mut section, "error"),
-    );
-    let states = states(&mut section);
-    section.finish();
-    let receipts = HttpReceipts {
-        items: items.ok()?,
-        id: id?,
-        state: state?,
-        error: error.ok()?,
-        states: states?,
-    };
-    Some(HookSettings {
-        secret: secret?,
-        receipts,
-    })
-}
-
-fn states(section: &mut Section<'_>) -> Option<StateWords> {
-    let place = section.place_of("states");
-    let given: BTreeMap<String, Vec<String>> = section.require("states")?;
-    let known = |name: &str| {
-        let mut known = StateWords::STATES.iter().map(|(known, _)| *known);
-        known.find(|known| *known == name)
-    };
-    let read = given.into_iter().map(|(name, words)| {
-        let names = || StateWords::STATES.map(|(name, _)| name).join(", ");
-        let known = known(&name);
-        let known = known.ok_or_else(|| format!("{name:?} is no state; there are {}", names()))?;
-        Ok((known, words))
-    });
-    let read: Result<Vec<_>, String> = read.collect();
-    noted(section, (&place, "states"), read).map(StateWords)
-}
-
-fn hook_secret(section: &mut Section<'_>, [key, file]: [&'static str; 2]) -> Option<String> {
-    if !section.has(key) && !section.has(file) {
-        let text = format!("is missing; give it here or in the file of `{file}`");
-        section.fault(key, text);
-    }
-    let place = section.place_of(if section.has(key) { key } else { file });
-    let secret = section.secret(key, file)?;
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let text = secret.reveal();
-    if !SECRET_CHARACTERS.contains(&text.len()) || !text.chars().all(is_plain) {
-        let text = "must have 16 to 128 letters, digits, `-` and `_`, since it is part of a URL";
-        section.fault_at(&place, key, text);
-        return None;
-    }
-    Some(text.to_owned())
 }

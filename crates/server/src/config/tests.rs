@@ -921,7 +921,7 @@ fn a_fault_of_a_carrier_by_http_says_what_to_do() {
         (
             "public_url = \"https://sms.example.ng\"",
             "",
-            "needs `receipts` and `http.public_url`",
+            "needs `receipts` with a secret, and `http.public_url`",
         ),
         (
             "json = {",
@@ -932,13 +932,93 @@ fn a_fault_of_a_carrier_by_http_says_what_to_do() {
         (
             "window = 7",
             "recipients_per_request = 2",
-            "must be from 1 to 1",
+            "recipients_per_request: must be 1: each request has one recipient",
         ),
     ] {
         assert!(BY_HTTP.contains(part), "{part}");
         let message = faults(&BY_HTTP.replacen(part, instead, 1));
         assert!(message.contains(fault), "{instead}: {message}");
     }
+}
+
+const BY_POLLING: &str = r#"
+[carriers.agg]
+kind = "http"
+token = "t0ken"
+[carriers.agg.submit]
+url = "https://api.example.com/send"
+json = { to = "{to}", text = "{body}" }
+id = "/id"
+[carriers.agg.receipts]
+state = "/status"
+states = { DELIVRD = ["Delivered"] }
+poll = { url = "https://api.example.com/state/{id}?key={token}", interval = "90s", period = "2h" }
+[gateways.otp]
+carriers = ["agg"]
+"#;
+
+#[test]
+fn a_carrier_that_is_polled_needs_no_secret_and_no_public_url() {
+    let config = read(BY_POLLING).expect("no fault");
+    let http = config.carriers[0].http().expect("HTTP");
+    assert!(http.receipts.is_none() && http.receipt_url.is_none());
+    let polled = http.poll.as_ref().expect("polled");
+    let times = (polled.times.interval_ms, polled.times.period_ms);
+    assert_eq!(times, (90_000, 7_200_000));
+    let request = polled.poll.request("m1");
+    assert_eq!(request.url, "https://api.example.com/state/m1?key=t0ken");
+    assert!(!format!("{config:?}").contains("t0ken"));
+    let both = BY_POLLING.replace(
+        "state = \"/status\"",
+        "secret = \"0123456789abcdef\"\nid = \"/id\"\nstate = \"/status\"",
+    );
+    let config = read(&both).expect("no fault");
+    let http = config.carriers[0].http().expect("HTTP");
+    assert!(http.receipts.is_some() && http.poll.is_some());
+    let preset = "[carriers.agg]\nkind = \"http\"\npreset = \"ogene\"\nbase_url = \"https://a.ng\"\n\
+                  token = \"t\"\npoll = {}\n";
+    let config = read(preset).expect("no fault");
+    let http = config.carriers[0].http().expect("HTTP");
+    let polled = http.poll.as_ref().expect("polled");
+    let times = (polled.times.interval_ms, polled.times.period_ms);
+    assert_eq!(times, (60_000, 48 * 3_600_000), "the defaults");
+}
+
+#[test]
+fn a_fault_of_polling_says_what_to_do() {
+    for (part, instead, fault) in [
+        (
+            "state/{id}",
+            "state/1",
+            "poll.url: a request for a state has {id}",
+        ),
+        ("state/{id}", "{id}?to={to}", "no other placeholder"),
+        ("{id}?key", "{ref}?key", "has the placeholder {ref}"),
+        ("\"90s\"", "\"10ms\"", "poll.interval"),
+        ("\"2h\"", "\"8d\"", "poll.period"),
+        ("state = \"/status\"", "", "poll.state: is missing"),
+        (
+            "poll = { url = \"https://api.example.com/",
+            "poll = { url = \"https://{id}/",
+            "poll.url: has a placeholder in its host",
+        ),
+        (
+            "interval = \"90s\"",
+            "method = \"GET\", form = { a = \"{id}\" }",
+            "GET has no body",
+        ),
+    ] {
+        assert!(BY_POLLING.contains(part), "{part}");
+        let message = faults(&BY_POLLING.replacen(part, instead, 1));
+        assert!(message.contains(fault), "{instead}: {message}");
+    }
+    let preset = "[carriers.agg]\nkind = \"http\"\npreset = \"termii\"\nbase_url = \"https://a.ng\"\n\
+                  token = \"t\"\npoll = {}\n";
+    let message = faults(preset);
+    assert!(
+        message.contains("carriers.agg.poll: this provider documents no query of a state"),
+        "{message}"
+    );
 }
 
 #[test]

@@ -121,6 +121,7 @@ async fn accept_and_tell(
         claimed_until_ms: at_ms,
         callback_room: store::CallbackRoom::default(),
         first_number: 0,
+        polled: Vec::new(),
     };
     store
         .carrier_reports()

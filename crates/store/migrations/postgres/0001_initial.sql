@@ -568,6 +568,18 @@ create table parked_receipts (
 create index parked_receipts_by_time on parked_receipts (bucket, received_at_ms);
 create index parked_receipts_by_recipient on parked_receipts (bucket, recipient);
 
+-- The messages whose state a carrier by HTTP is asked for, because it posts no receipts. A row goes with the final state,
+-- or with the last request at `ends_at_ms`.
+create table receipt_polls (
+    carrier text not null,
+    carrier_id text not null,
+    due_at_ms bigint not null,
+    ends_at_ms bigint not null,
+    primary key (carrier, carrier_id)
+);
+create index receipt_polls_by_due on receipt_polls (carrier, due_at_ms);
+create index receipt_polls_by_end on receipt_polls (ends_at_ms);
+
 -- The receipts that changed recipients, as their carriers sent them. A row has those of one message, one carrier and one
 -- commit, at most 200. `receipts` is a `domain::raw_receipt_list`, in the order of the recipients. `number` tells rows of
 -- one millisecond apart.

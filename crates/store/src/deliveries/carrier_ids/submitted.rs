@@ -5,6 +5,7 @@ use super::page::{NamedPage, PageRef};
 use super::stored::hour_of;
 use crate::batches::batch::Progress;
 use crate::buckets::Buckets;
+use crate::deliveries::receipt_polls;
 use crate::deliveries::receipts::report::CarrierReport;
 use database::{Change, Result, Tx};
 use std::sync::Arc;
@@ -44,8 +45,10 @@ impl Change for StoreCarrierIds {
     type Output = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        let (progress, now_ms) = (self.report.progress.iter(), self.report.now_ms);
+        let report = &self.report;
+        let (progress, now_ms) = (report.progress.iter(), report.now_ms);
         let parts: Vec<NamedPage<'_>> = progress.flat_map(|one| submitted(one, now_ms)).collect();
-        keep(tx, self.buckets, &parts).await
+        keep(tx, self.buckets, &parts).await?;
+        receipt_polls::plan(tx, &report.polled, report.progress.iter(), now_ms).await
     }
 }

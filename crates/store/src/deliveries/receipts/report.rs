@@ -2,6 +2,7 @@
 
 use super::receipt::{Parked, Receipt};
 use crate::batches::batch::Progress;
+use crate::deliveries::receipt_polls::PolledCarrier;
 use crate::deliveries::settle::{CallbackRoom, Planner, SettleContext};
 use domain::NodeId;
 use std::sync::Arc;
@@ -25,6 +26,8 @@ pub struct CarrierReport {
     pub callback_room: CallbackRoom,
     /// The first number for parked receipts.
     pub first_number: i64,
+    /// The carriers that are asked for the states of their messages.
+    pub polled: Vec<PolledCarrier>,
 }
 
 impl CarrierReport {

@@ -14,6 +14,7 @@ use crate::buckets::Buckets;
 use crate::deliveries::carrier_ids::{self, Matched, Meant, PageRef};
 use crate::deliveries::delivery_rows::{known, stored};
 use crate::deliveries::pending::PendingSettlement;
+use crate::deliveries::receipt_polls;
 use crate::deliveries::settle::{self, RefundDue, Settled};
 use crate::outbox;
 use crate::upkeep::sweep;
@@ -122,6 +123,8 @@ impl ReportPart {
             let kept = progress.flat_map(|one| carrier_ids::submitted(one, now_ms));
             let kept: Vec<_> = kept.collect();
             carrier_ids::keep(tx, self.buckets, &kept).await?;
+            let polled = &self.joined.report.polled;
+            receipt_polls::plan(tx, polled, self.progress(), now_ms).await?;
         }
         let again: Vec<&Batch> = in_time
             .iter()

@@ -777,6 +777,7 @@ pub fn report(progress: Vec<Progress>, receipts: Vec<Receipt>) -> CarrierReport 
             sandbox: 100,
         },
         first_number: fresh() * 1_000_000,
+        polled: Vec::new(),
     }
 }
 

@@ -1,0 +1,227 @@
+//! Polling: carriers by HTTP that post no receipts are asked for the states of messages.
+//!
+//! The node that is connected to a carrier asks. The messages to ask for are in the database, so they
+//! survive a restart, and another node continues after a take-over.
+
+use crate::context::carrier::Carrier;
+use crate::context::http_client::HttpClient;
+use crate::context::http_client::connect::Connector;
+use crate::context::metrics::receipt_unreadable;
+use crate::context::{Context, FAILURE_PAUSE, tls};
+use crate::dispatch::http_request;
+use crate::settings::{CarrierSettings, PollSettings};
+use crate::settle::http_receipts;
+use database::Outage;
+use domain::http_carrier::HttpReceipt;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+use store::{DuePoll, PolledCarrier};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::{Instant, sleep, sleep_until};
+
+/// Period of the search for messages that are due, and for carriers that this node is connected to.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Outage of the reads and removals of messages, over all carriers.
+static POLLS: Outage = Outage::of("messages whose receipts are polled cannot be read");
+
+/// A running poller.
+struct Running {
+    settings: Arc<CarrierSettings>,
+    task: AbortHandle,
+}
+
+/// Polls over all carriers that this node is connected to. Runs until it is aborted.
+pub(crate) async fn run(context: Arc<Context>) {
+    // Dropping the set aborts its tasks.
+    let mut tasks = JoinSet::new();
+    let mut running: BTreeMap<Arc<str>, Running> = BTreeMap::new();
+    loop {
+        let wanted = wanted(&context);
+        running.retain(|name, one| {
+            let is_wanted = wanted.iter().any(|(carrier, settings, _)| {
+                carrier.name == *name && Arc::ptr_eq(settings, &one.settings)
+            });
+            if !is_wanted {
+                one.task.abort();
+            }
+            is_wanted && !one.task.is_finished()
+        });
+        for (carrier, settings, poll) in wanted {
+            if !running.contains_key(&carrier.name)
+                && let Some(poller) = Poller::new(&context, &carrier, &settings, poll)
+            {
+                let task = tasks.spawn(poller.run());
+                let name = Arc::clone(&carrier.name);
+                running.insert(name, Running { settings, task });
+            }
+        }
+        while tasks.try_join_next().is_some() {}
+        sleep(LOOK_INTERVAL).await;
+    }
+}
+
+/// A carrier to poll, with its settings.
+type Wanted = (Arc<Carrier>, Arc<CarrierSettings>, Arc<PollSettings>);
+
+/// Returns the carriers that this node is connected to and that are to be polled.
+fn wanted(context: &Context) -> Vec<Wanted> {
+    let live = context.live();
+    let connected = live.carriers.iter().filter(|carrier| carrier.is_up());
+    let wanted = connected.filter_map(|carrier| {
+        let settings = carrier.settings.as_ref()?;
+        let poll = settings.http()?.poll.as_ref()?;
+        Some((Arc::clone(carrier), Arc::clone(settings), Arc::clone(poll)))
+    });
+    wanted.collect()
+}
+
+/// The poller of one carrier.
+struct Poller {
+    context: Arc<Context>,
+    carrier: Arc<str>,
+    client: Arc<HttpClient>,
+    poll: Arc<PollSettings>,
+    /// Most requests at once.
+    window: usize,
+    timeout: Duration,
+}
+
+/// A message after a request for its state.
+struct Asked {
+    poll: DuePoll,
+    /// The receipt, if the state is final.
+    receipt: Option<HttpReceipt>,
+}
+
+impl Poller {
+    fn new(
+        context: &Arc<Context>,
+        carrier: &Carrier,
+        settings: &CarrierSettings,
+        poll: Arc<PollSettings>,
+    ) -> Option<Self> {
+        let connector = tls::connector(settings).inspect_err(|error| {
+            tracing::error!(carrier.name = &*carrier.name, %error, "carrier: receipts not polled");
+        });
+        let connector = Connector::configured(Arc::clone(&context.network), connector.ok()?);
+        Some(Self {
+            context: Arc::clone(context),
+            carrier: Arc::clone(&carrier.name),
+            client: Arc::new(HttpClient::new(connector, settings.window)),
+            poll,
+            window: settings.window,
+            timeout: settings.response_timeout,
+        })
+    }
+
+    async fn run(self) {
+        let mut requests = JoinSet::new();
+        // A message is due again while a slow carrier has not answered for it.
+        let mut open = HashSet::new();
+        let mut next_look = Instant::now();
+        loop {
+            let free = self.window - requests.len().min(self.window);
+            if free > 0 && next_look <= Instant::now() {
+                let due = self.take(free).await;
+                if due.len() < free {
+                    // Nothing else is due now.
+                    next_look = Instant::now() + LOOK_INTERVAL;
+                }
+                for poll in due {
+                    if open.insert(poll.id.clone()) {
+                        requests.spawn(self.ask(poll));
+                    }
+                }
+                self.client.sweep();
+                continue;
+            }
+            tokio::select! {
+                Some(asked) = requests.join_next() => {
+                    let mut all: Vec<Asked> = asked.into_iter().collect();
+                    while let Some(asked) = requests.try_join_next() {
+                        all.extend(asked);
+                    }
+                    for asked in &all {
+                        open.remove(&asked.poll.id);
+                    }
+                    self.settle(all).await;
+                }
+                () = sleep_until(next_look), if free > 0 => {}
+            }
+        }
+    }
+
+    /// Takes messages that are due, the oldest first.
+    async fn take(&self, limit: usize) -> Vec<DuePoll> {
+        let polled = PolledCarrier {
+            carrier: Arc::clone(&self.carrier),
+            times: self.poll.times,
+        };
+        let (polls, now_ms) = (
+            self.context.store.receipt_polls(),
+            self.context.clock.now_ms(),
+        );
+        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        let taken = POLLS.note(polls.take(polled, now_ms, limit).await);
+        let Some(due) = taken else {
+            sleep(FAILURE_PAUSE).await;
+            return Vec::new();
+        };
+        due
+    }
+
+    /// Returns the request for the state of a message.
+    fn ask(&self, poll: DuePoll) -> impl Future<Output = Asked> + use<> {
+        let (client, rules) = (Arc::clone(&self.client), Arc::clone(&self.poll));
+        let (carrier, timeout) = (Arc::clone(&self.carrier), self.timeout);
+        async move {
+            let name = &*carrier;
+            let mut receipt = None;
+            if let Some((url, request)) = http_request(rules.poll.request(&poll.id)) {
+                match client.send(&url, request, timeout).await {
+                    Ok(answered) => {
+                        let status = answered.status;
+                        receipt = rules.poll.receipt(&poll.id, status, &answered.body);
+                        if receipt.is_none() {
+                            receipt_unreadable(name);
+                            tracing::warn!(
+                                carrier.name = name,
+                                http.status = status,
+                                "carrier: answer without a state, asking again"
+                            );
+                        }
+                    }
+                    Err(unanswered) => {
+                        let error = unanswered.error();
+                        tracing::warn!(carrier.name = name, %error, "carrier: no state, asking again");
+                    }
+                }
+            }
+            Asked {
+                poll,
+                receipt: receipt.filter(|receipt| receipt.status.is_some()),
+            }
+        }
+    }
+
+    /// Commits final states. A state that cannot be stored is asked for again.
+    async fn settle(&self, all: Vec<Asked>) {
+        let (mut over, mut receipts) = (Vec::new(), Vec::new());
+        for asked in all {
+            if asked.receipt.is_some() || asked.poll.is_last {
+                over.push(asked.poll.id);
+            }
+            receipts.extend(asked.receipt);
+        }
+        if over.is_empty() {
+            return;
+        }
+        let stored = http_receipts::commit(&self.context, &self.carrier, receipts);
+        if stored.await.is_ok() {
+            let polls = self.context.store.receipt_polls();
+            POLLS.note(polls.finish(Arc::clone(&self.carrier), over).await);
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The requests of carriers by HTTP: URL, headers and body with placeholders.
+
+use super::fault::Origin;
+use super::section::Section;
+use super::tree::{Node, Value};
+use axum::http::HeaderName;
+use domain::http_carrier::{
+    BodyTemplate, HttpMethod, HttpTemplate, JsonTemplate, Pointer, RequestTemplate, escaped,
+};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+/// Headers that follow from the request.
+const OWN_HEADERS: [&str; 5] = [
+    "connection",
+    "content-length",
+    "content-type",
+    "host",
+    "transfer-encoding",
+];
+const METHODS: [(&str, HttpMethod); 2] = [("POST", HttpMethod::Post), ("GET", HttpMethod::Get)];
+
+/// Reads a request, with a default for its method.
+pub(super) fn request(
+    section: &mut Section<'_>,
+    token: &str,
+    default: HttpMethod,
+) -> Option<RequestTemplate> {
+    let method = section.one_of("method", &METHODS).unwrap_or(default);
+    let url = template(section, "url", token);
+    let headers = headers(section, token);
+    let body = body(section, token)?;
+    if method == HttpMethod::Get && body != BodyTemplate::Empty {
+        section.fault(
+            "method",
+            "GET has no body; leave out `json` and `form`, or use POST",
+        );
+    }
+    Some(RequestTemplate {
+        method,
+        url: url?,
+        headers: headers?,
+        body,
+    })
+}
+
+/// Returns a template in which `{token}` is the token of the carrier.
+fn with_token(text: &str, token: &str) -> Result<HttpTemplate, String> {
+    let text = text.replace("{token}", &escaped(token));
+    HttpTemplate::parse(&text).map_err(|fault| fault.to_string())
+}
+
+fn template(section: &mut Section<'_>, key: &'static str, token: &str) -> Option<HttpTemplate> {
+    let place = section.place_of(key);
+    let text: String = section.require(key)?;
+    noted(section, (&place, key), with_token(&text, token))
+}
+
+/// Returns a value, or adds its fault.
+pub(super) fn noted<T>(
+    section: &Section<'_>,
+    (place, key): (&Origin, &str),
+    read: Result<T, impl Display>,
+) -> Option<T> {
+    read.map_err(|fault| section.fault_at(place, key, fault.to_string()))
+        .ok()
+}
+
+fn templates(
+    fields: BTreeMap<String, String>,
+    token: &str,
+) -> Result<Vec<(String, HttpTemplate)>, String> {
+    let read = fields.into_iter().map(|(name, text)| {
+        let template = with_token(&text, token).map_err(|fault| format!("{name}: {fault}"))?;
+        Ok((name, template))
+    });
+    read.collect()
+}
+
+fn headers(section: &mut Section<'_>, token: &str) -> Option<Vec<(String, HttpTemplate)>> {
+    let place = section.place_of("headers");
+    let given: BTreeMap<String, String> = section.get("headers").unwrap_or_default();
+    let mut headers = BTreeMap::new();
+    for (name, value) in given {
+        let plain = name.to_lowercase();
+        if HeaderName::try_from(&plain).is_err() || OWN_HEADERS.contains(&plain.as_str()) {
+            let text = format!("{name:?} is no header that a request may set");
+            section.fault_at(&place, "headers", text);
+            return None;
+        }
+        headers.insert(plain, value);
+    }
+    noted(section, (&place, "headers"), templates(headers, token))
+}
+
+fn body(section: &mut Section<'_>, token: &str) -> Option<BodyTemplate> {
+    let (json_place, form_place) = (section.place_of("json"), section.place_of("form"));
+    let json: Option<Node> = section.get("json");
+    let form: Option<BTreeMap<String, String>> = section.get("form");
+    match (json, form) {
+        (None, None) => Some(BodyTemplate::Empty),
+        (Some(_), Some(_)) => {
+            section.fault_at(
+                &form_place,
+                "form",
+                "give either `json` or `form`, not both",
+            );
+            None
+        }
+        (Some(json), None) => {
+            let read = json_of(&json, token)
+                .and_then(|json| JsonTemplate::parse(&json).map_err(|fault| fault.to_string()));
+            noted(section, (&json_place, "json"), read.map(BodyTemplate::Json))
+        }
+        (None, Some(form)) => {
+            let read = templates(form, token).map(BodyTemplate::Form);
+            noted(section, (&form_place, "form"), read)
+        }
+    }
+}
+
+/// Returns a value of TOML as JSON.
+fn json_of(node: &Node, token: &str) -> Result<serde_json::Value, String> {
+    Ok(match &node.value {
+        Value::Text(text) => text.replace("{token}", &escaped(token)).into(),
+        Value::Variable(text) => {
+            let text = text.replace("{token}", &escaped(token));
+            serde_json::from_str(&text).map_err(|fault| format!("is no JSON: {fault}"))?
+        }
+        Value::Boolean(flag) => (*flag).into(),
+        Value::Number(text) => serde_json::from_str(&text.replace('_', ""))
+            .map_err(|_| format!("{text} is no number of JSON"))?,
+        Value::List(items) => {
+            let items = items.iter().map(|item| json_of(item, token));
+            items.collect::<Result<Vec<_>, _>>()?.into()
+        }
+        Value::Table(fields) => {
+            let fields = fields.iter();
+            let fields = fields.map(|(name, value)| Ok((name.clone(), json_of(value, token)?)));
+            fields
+                .collect::<Result<serde_json::Map<_, _>, String>>()?
+                .into()
+        }
+        Value::Time => return Err("has a time; write it as a text in quotes".to_owned()),
+    })
+}
+
+/// Reads an optional pointer. Fails after a fault.
+pub(super) fn pointer(section: &mut Section<'_>, key: &'static str) -> Result<Option<Pointer>, ()> {
+    let place = section.place_of(key);
+    let Some(text) = section.get::<String>(key) else {
+        return Ok(None);
+    };
+    noted(section, (&place, key), Pointer::parse(&text))
+        .map(Some)
+        .ok_or(())
+}
