@@ -5,6 +5,7 @@
 
 mod batch_slot;
 mod bind;
+pub(crate) mod carrier_test;
 pub(crate) mod completed;
 mod connect;
 mod decision;

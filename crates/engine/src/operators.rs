@@ -35,7 +35,7 @@ pub use accounts::{Accounts, QueuedSettled};
 pub use actor::Actor;
 pub use audit::Audit;
 pub use callbacks::{Callbacks, Replay};
-pub use carriers::Carriers;
+pub use carriers::{Carriers, TestEnd, TestMessage, TestStep};
 pub use configuration::Configuration;
 pub use content::{Content, Phrase, prohibiting};
 pub use dnd::Dnd;
@@ -133,7 +133,7 @@ impl Operations {
         Callbacks { store, actor }
     }
 
-    /// Carriers: list, pause, drain, resume, throttle. The rules have the configured carriers.
+    /// Carriers: list, pause, drain, resume, throttle, test. The rules have the configured carriers.
     pub fn carriers(&self, rules: Rulebook) -> Carriers {
         let Self { store, actor } = self.clone();
         Carriers {

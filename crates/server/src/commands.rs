@@ -153,7 +153,7 @@ enum Command {
     /// Callbacks: list failed attempts and dead callbacks, replay them, manage signing secrets
     #[command(subcommand)]
     Callback(callback::Callback),
-    /// Carriers: list, pause, drain, resume, throttle
+    /// Carriers: list, pause, drain, resume, throttle, test
     #[command(subcommand)]
     Carrier(carrier::Carrier),
     /// Prohibited phrases: add, remove, list, test a text

@@ -12,10 +12,10 @@ use crate::context::http_client::{Answered, HttpClient, Unanswered};
 use crate::context::metrics::bind_failed;
 use crate::context::network::Network;
 use crate::context::outcome::{HttpRejection, Outcome, Rejection};
-use crate::settings::{CarrierSettings, HttpSettings};
+use crate::settings::{CarrierSettings, HttpSettings, PollSettings};
 use bytes::Bytes;
 use domain::SubmitFault;
-use domain::http_carrier::{HttpAnswer, HttpMessage, HttpMethod, HttpRequest};
+use domain::http_carrier::{HttpAnswer, HttpMessage, HttpMethod, HttpReceipt, HttpRequest};
 use http::header::{ACCEPT, CONTENT_LENGTH, HOST, HeaderValue, USER_AGENT};
 use http::{Method, Request};
 use http_body_util::Full;
@@ -55,6 +55,17 @@ impl Server {
     /// Opens a connection, and keeps it for the next request.
     pub(super) async fn open(&self) -> Result<(), AttemptError> {
         self.client.open(&self.http.server).await
+    }
+
+    /// Asks for the state of a message. Returns the receipt, or the reason why there is none.
+    pub(super) async fn ask(&self, poll: &PollSettings, id: &str) -> Result<HttpReceipt, String> {
+        let Some((url, request)) = http_request(poll.poll.request(id)) else {
+            return Err("the id does not fit into the request".to_owned());
+        };
+        let sent = self.client.send(&url, request, self.response_timeout).await;
+        let answered = sent.map_err(|unanswered| unanswered.error().to_string())?;
+        let read = poll.poll.receipt(id, answered.status, &answered.body);
+        read.ok_or_else(|| format!("HTTP {} without a state", answered.status))
     }
 
     /// Sends one submit. Returns the answer or the reason why there is none, and the outcome.

@@ -162,6 +162,24 @@ impl Pages {
         Some(pages)
     }
 
+    /// Encodes a text that belongs to no batch. The carrier uses its own validity.
+    pub(crate) fn of_text(sender: &str, text: &Text, cut: Cut, service_type: &str) -> Self {
+        let reference = sender.bytes().fold(1, u8::wrapping_add);
+        let mut pages = Self {
+            template: SubmitSm {
+                service_type: service_type.to_owned(),
+                source: source(sender),
+                registered_delivery: FINAL_RECEIPT,
+                ..SubmitSm::default()
+            },
+            texts: Texts::Shared(Encoded::new(text, reference, cut)),
+        };
+        if pages.count() > 1 {
+            pages.template.esm_class = esm_class::UDHI;
+        }
+        pages
+    }
+
     /// Returns the number of submits for a recipient.
     pub(crate) fn count(&self) -> usize {
         self.text(0).map_or(0, |text| text.pages.len())

@@ -2,11 +2,16 @@
 
 use super::actor::Actor;
 use super::error::{OperationError, Result};
-use domain::Rulebook;
+use crate::context::system::System;
+use crate::dispatch::carrier_test::{self, TestedCarrier};
+use crate::settings::CarrierSettings;
 use domain::carrier_control::{CarrierChange, CarrierControl};
+use domain::{Rulebook, redact};
 use store::{ControlledCarrier, Store};
 
-/// Carriers: list, pause, drain, resume, throttle.
+pub use crate::dispatch::carrier_test::{TestEnd, TestMessage, TestStep};
+
+/// Carriers: list, pause, drain, resume, throttle, test.
 pub struct Carriers {
     pub(super) store: Store,
     pub(super) actor: Actor,
@@ -34,5 +39,29 @@ impl Carriers {
         }
         let changed = controls.change(carrier.to_owned(), change, self.actor.now());
         Ok(changed.await?)
+    }
+
+    /// Sends a message over a carrier that is not stopped, outside of all accounts, and passes on
+    /// each step. The audit names the test before anything is sent. `serves_embedded` says whether a
+    /// service runs on the embedded database, if there is one.
+    pub async fn test(
+        self,
+        (system, serves_embedded): (System, Option<bool>),
+        settings: Option<CarrierSettings>,
+        carrier: &str,
+        message: &TestMessage,
+        mut note: impl FnMut(TestStep) + Send,
+    ) -> Result<TestEnd> {
+        let settings = settings.ok_or_else(|| OperationError::NoCarrier(carrier.to_owned()))?;
+        let tested = TestedCarrier::new(self.store.clone(), system, settings, serves_embedded)?;
+        let masked = redact(&message.to.to_string());
+        let controls = self.store.carrier_controls();
+        let noted = controls.note_test(carrier.to_owned(), masked, self.actor.now());
+        let control = noted.await?;
+        if !control.submits() {
+            let mode = control.mode.as_str();
+            return Err(OperationError::CarrierStopped(carrier.to_owned(), mode));
+        }
+        Ok(carrier_test::run(&tested, message, &mut note).await?)
     }
 }

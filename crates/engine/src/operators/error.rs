@@ -1,5 +1,6 @@
 //! The errors of operations, and the check of texts that they share.
 
+use crate::error::StartError;
 use domain::callback::signature::MAX_SECRETS;
 use domain::callback_url::UrlFault;
 use domain::inbound::{KeywordFault, NumberFault};
@@ -72,6 +73,14 @@ pub enum OperationError {
     /// The carrier is not configured.
     #[error("there is no carrier `{0}`: see `ogene carrier list`")]
     NoCarrier(String),
+    /// An operator paused or drained the carrier.
+    #[error(
+        "the carrier `{0}` is {1}, so nothing is sent over it: `ogene carrier resume {0}` ends that"
+    )]
+    CarrierStopped(String, &'static str),
+    /// The TLS settings of the carrier are unusable.
+    #[error(transparent)]
+    Carrier(#[from] StartError),
     /// No operator added the phrase.
     #[error(
         "`{0}` is no rule that was added: see `ogene content list`; what is in the configuration is changed there"

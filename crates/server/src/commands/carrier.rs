@@ -2,13 +2,20 @@
 
 use super::answer::{Answer, Failure, table};
 use super::context::Context;
+use crate::app;
+use crate::config;
 use crate::explanation::controlled;
 use crate::format::lagos_time;
 use clap::{Args, Subcommand};
 use domain::carrier_control::{CarrierChange, CarrierControl};
-use engine::operators::{Carriers, ControlledCarrier};
+use domain::{DeliveryStatus, Recipient, parse_international};
+use engine::System;
+use engine::operators::{ControlledCarrier, TestMessage, TestStep};
 use serde::Serialize;
+use serde_json::{Value, json};
+use std::io::{self, Write};
 use std::num::NonZeroU32;
+use std::time::Duration;
 
 #[derive(Subcommand)]
 pub(super) enum Carrier {
@@ -54,7 +61,66 @@ pub(super) enum Carrier {
         #[arg(long, value_name = "N", value_parser = per_second)]
         per_second: PerSecond,
     },
+    /// Test a carrier: send one message over it, outside of all accounts, and show each step
+    #[command(after_help = TEST_AFTER_HELP)]
+    Test {
+        #[command(flatten)]
+        one: One,
+        #[command(flatten)]
+        message: TestArgs,
+    },
 }
+
+const TEST_AFTER_HELP: &str = "\
+The message is charged to nobody and is in no list. The audit names the test, with a masked number. A carrier that is
+paused or drained is not tested. The test is not retried, and does not count against `max_per_second`.
+
+The command opens a connection of its own. While a node serves, an SMPP carrier gets one transmitter beside `binds`, and
+the receipt goes to the connections of the node, where the command looks it up. Otherwise the command binds as
+configured and receives by itself; what belongs to other messages stays with the carrier. A carrier by HTTP posts the
+receipt to a node that serves, so without one the command ends after the answer.
+
+The exit code is 0 if the carrier accepted the message and no receipt names a failure, else 1.
+
+Example: ogene carrier test mtn --to 2348031234567 --from Ogene --wait 2m";
+
+/// The message of a test.
+#[derive(Args)]
+pub(super) struct TestArgs {
+    /// The number that gets the message
+    #[arg(long, value_name = "NUMBER", value_parser = number)]
+    to: Recipient,
+    /// The sender ID
+    #[arg(long, value_name = "SENDER", default_value = "Ogene", value_parser = sender)]
+    from: String,
+    /// The text, which is sent as it is [default: a test message with the time]
+    #[arg(long)]
+    text: Option<String>,
+    /// Longest wait for the receipt; 0s waits for none
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = wait)]
+    wait: Duration,
+}
+
+fn number(text: &str) -> Result<Recipient, String> {
+    let number = parse_international(text);
+    number.ok_or_else(|| "give an international number, such as 2348031234567".to_owned())
+}
+
+fn sender(text: &str) -> Result<String, String> {
+    let is_one = (1..=15).contains(&text.chars().count()) && !text.contains(char::is_control);
+    let sender = is_one.then(|| text.to_owned());
+    sender.ok_or_else(|| "a sender ID has 1 to 15 characters".to_owned())
+}
+
+fn wait(text: &str) -> Result<Duration, String> {
+    let wait = config::duration(text).filter(|wait| *wait <= MAX_WAIT);
+    wait.ok_or_else(|| "must be a time of at most 1h, such as 30s or 2m".to_owned())
+}
+
+/// Longest wait of a test.
+const MAX_WAIT: Duration = Duration::from_hours(1);
+/// Maximum number of characters of the text of a test.
+const MAX_TEST_CHARACTERS: usize = 1_000;
 
 /// The carrier of a command.
 #[derive(Args)]
@@ -78,16 +144,16 @@ fn per_second(text: &str) -> Result<PerSecond, String> {
 
 impl Carrier {
     pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
-        let config = context.config()?;
-        let names = config.carriers.iter().map(|one| one.name.clone()).collect();
-        let carriers = context.open().await?.carriers(config.settings().rules);
         let (one, change) = match self {
-            Self::List => return list(carriers, names).await,
+            Self::List => return list(context).await,
+            Self::Test { one, message } => return test(context, &one.carrier, message).await,
             Self::Pause { one } => (one, CarrierChange::Pause),
             Self::Drain { one } => (one, CarrierChange::Drain),
             Self::Resume { one } => (one, CarrierChange::Resume),
             Self::Throttle { one, per_second } => (one, CarrierChange::Throttle(per_second.0)),
         };
+        let rules = context.config()?.settings().rules;
+        let carriers = context.open().await?.carriers(rules);
         let control = carriers.change(&one.carrier, change).await?;
         let json = CarrierJson::new(&one.carrier, control, None);
         Answer::new(controlled(&one.carrier, control), &json)
@@ -117,10 +183,88 @@ impl CarrierJson {
     }
 }
 
+/// Sends one message over a carrier, and shows each step as it happens.
+async fn test(context: &Context, name: &str, args: TestArgs) -> Result<Answer, Failure> {
+    let config = context.config()?;
+    let operations = context.open().await?;
+    let now_ms = operations.actor().clock().now_ms();
+    let body = args.text.unwrap_or_else(|| {
+        let at = lagos_time(now_ms);
+        format!("Test of a carrier by its operator, {at}")
+    });
+    if body.is_empty() || body.chars().count() > MAX_TEST_CHARACTERS {
+        let fault = format!("--text must have 1 to {MAX_TEST_CHARACTERS} characters");
+        return Err(Failure::usage(fault));
+    }
+    let message = TestMessage {
+        to: args.to,
+        from: args.from,
+        body,
+        wait: args.wait,
+    };
+    let settings = config.carriers.iter().find(|one| one.name == name).cloned();
+    let system = System::from_os().map_err(|error| Failure::new(error.to_string()))?;
+    // One process serves from an embedded database, and holds its lock.
+    let serves_embedded = match app::lock(&config) {
+        Ok(lock) => lock.map(|_| false),
+        Err(_) => Some(true),
+    };
+    let is_shown = !context.global.json;
+    let mut steps = Vec::new();
+    let carriers = operations.carriers(config.settings().rules);
+    let sending = carriers.test(
+        (system, serves_embedded),
+        settings,
+        name,
+        &message,
+        |step| {
+            if is_shown {
+                // A closed reader does not end the test.
+                let _ = writeln!(io::stdout(), "{}", line(&step));
+            }
+            steps.push(step);
+        },
+    );
+    let end = Box::pin(sending).await?;
+    let json = json!({
+        "carrier": name,
+        "accepted": end.is_accepted,
+        "carrier_message_ids": end.ids,
+        "delivery_status": end.status.map(DeliveryStatus::as_str),
+        "steps": steps.iter().map(step_json).collect::<Vec<_>>(),
+    });
+    let text = match (end.is_accepted, end.status) {
+        (false, _) => "The carrier did not accept the message.".to_owned(),
+        (true, None) => "The carrier accepted the message. Its receipt is not known.".to_owned(),
+        (true, Some(status)) => {
+            format!("The carrier accepted the message: {}.", status.as_str())
+        }
+    };
+    let answer = Answer::new(text, &json)?;
+    Ok(if end.is_good() {
+        answer
+    } else {
+        answer.failing()
+    })
+}
+
+fn line(step: &TestStep) -> String {
+    let at = step.at.as_secs_f64();
+    format!("{at:>7.3} s  {:<10} {}", step.name, step.about)
+}
+
+fn step_json(step: &TestStep) -> Value {
+    let at = format!("{:.3}", step.at.as_secs_f64());
+    json!({ "at": at, "step": step.name, "about": step.about })
+}
+
 const COLUMNS: [&str; 5] = ["CARRIER", "MODE", "MAX_PER_SECOND", "CHANGED", "BY"];
 
 /// Lists the configured carriers, and then removed ones that are still under control.
-async fn list(carriers: Carriers, mut names: Vec<String>) -> Result<Answer, Failure> {
+async fn list(context: &Context) -> Result<Answer, Failure> {
+    let config = context.config()?;
+    let mut names: Vec<String> = config.carriers.iter().map(|one| one.name.clone()).collect();
+    let carriers = context.open().await?.carriers(config.settings().rules);
     let controlled = carriers.controlled().await?;
     let removed = controlled.iter().map(|one| &one.carrier);
     let removed: Vec<String> = removed
@@ -145,5 +289,5 @@ async fn list(carriers: Carriers, mut names: Vec<String>) -> Result<Answer, Fail
         ]
     });
     let text = table(COLUMNS, &cells.collect::<Vec<_>>());
-    Answer::new(text, &serde_json::json!({ "items": items }))
+    Answer::new(text, &json!({ "items": items }))
 }

@@ -164,6 +164,8 @@ fn every_command_on_carriers_is_understood() {
         "ogene carrier resume mtn",
         "ogene carrier throttle mtn --per-second 20",
         "ogene carrier throttle mtn --per-second none",
+        "ogene carrier test mtn --to 2348031234567",
+        "ogene carrier test mtn --to +2348031234567 --from 32811 --text Hello --wait 2m",
     ] {
         if let Err(error) = parse(line) {
             panic!("{line}: {error}");
@@ -251,6 +253,9 @@ fn what_cannot_be_meant_is_refused() {
         "ogene smsc --inbound 32811:PROMO",
         "ogene callback replay",
         "ogene carrier pause",
+        "ogene carrier test mtn",
+        "ogene carrier test mtn --to Ada",
+        "ogene carrier test mtn --to 2348031234567 --wait 2d",
         "ogene carrier throttle mtn",
         "ogene carrier throttle mtn --per-second 0",
         "ogene velocity release --account 7",
@@ -292,7 +297,7 @@ enum Audited {
 }
 
 /// Every command. A new one is added here with its relation to the audit.
-const AUDITED: [(&str, Audited); 93] = [
+const AUDITED: [(&str, Audited); 94] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -375,6 +380,7 @@ const AUDITED: [(&str, Audited); 93] = [
     ("carrier.drain", Audited::Entry),
     ("carrier.resume", Audited::Entry),
     ("carrier.throttle", Audited::Entry),
+    ("carrier.test", Audited::Entry),
     ("content.add", Audited::Entry),
     ("content.remove", Audited::Entry),
     ("content.list", Audited::Nothing),

@@ -532,6 +532,20 @@ impl Ogene {
         self.config.settings().rules
     }
 
+    /// Returns the settings of a carrier at the start.
+    pub(crate) fn carrier_settings(&self, name: &str) -> Option<engine::CarrierSettings> {
+        let carriers = self.config.settings().carriers;
+        carriers.into_iter().find(|one| one.name == name)
+    }
+
+    /// Returns `true` if the service runs, as the lock of an embedded database says.
+    pub(crate) fn serves_embedded(&self) -> Option<bool> {
+        match app::lock(&self.config) {
+            Ok(lock) => lock.map(|_| false),
+            Err(_) => Some(true),
+        }
+    }
+
     /// Returns the simulator of the only carrier.
     pub(crate) fn smsc(&self) -> &Smsc {
         self.smsc_of(CARRIER)

@@ -17,6 +17,8 @@ mod cancel_race;
 #[cfg(test)]
 mod cancelling;
 #[cfg(test)]
+mod carrier_testing;
+#[cfg(test)]
 mod carriers;
 #[cfg(test)]
 mod clock;

@@ -5,6 +5,7 @@
 
 mod audit;
 mod callbacks;
+mod carriers;
 mod codes;
 mod content;
 mod correcting;

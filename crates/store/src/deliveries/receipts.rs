@@ -96,6 +96,11 @@ impl CarrierReports<'_> {
         Ok(until_ms)
     }
 
+    /// Returns the status of a parked receipt with this id, a final one if there is any.
+    pub async fn parked(self, carrier: &str, id: &str) -> Result<Option<ReceiptStatus>> {
+        parked::status_under(self.db, Buckets::of(self.db), carrier, id).await
+    }
+
     /// Records a report on PostgreSQL. Returns the places of the parked receipts.
     async fn settle_joined(
         self,

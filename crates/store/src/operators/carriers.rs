@@ -70,17 +70,18 @@ struct Control {
     by: By,
 }
 
-impl Control {
-    async fn before(&self, tx: &mut Tx) -> Result<CarrierControl> {
-        let read = query(
-            "select carrier, mode, max_per_second, changed_at_ms, changed_by
-             from carrier_controls where carrier = $1",
-        );
-        let row: Option<Row> = tx.fetch_optional(read.bind(&self.carrier)).await?;
-        let found = row.map(ControlledCarrier::try_from).transpose()?;
-        Ok(found.map_or_else(CarrierControl::default, |found| found.control))
-    }
+/// Returns the control of a carrier.
+async fn control_of(tx: &mut Tx, carrier: &str) -> Result<CarrierControl> {
+    let read = query(
+        "select carrier, mode, max_per_second, changed_at_ms, changed_by
+         from carrier_controls where carrier = $1",
+    );
+    let row: Option<Row> = tx.fetch_optional(read.bind(carrier)).await?;
+    let found = row.map(ControlledCarrier::try_from).transpose()?;
+    Ok(found.map_or_else(CarrierControl::default, |found| found.control))
+}
 
+impl Control {
     async fn keep(&self, tx: &mut Tx, control: CarrierControl) -> Result<()> {
         if control == CarrierControl::default() {
             let remove = query("delete from carrier_controls where carrier = $1");
@@ -117,7 +118,7 @@ impl Change for Control {
     async fn apply(&self, tx: &mut Tx) -> Result<Self::Output> {
         // Changes of two operators follow each other, since both raise the revision first.
         touch(tx).await?;
-        let before = self.before(tx).await?;
+        let before = control_of(tx, &self.carrier).await?;
         let after = before.after(self.change);
         if after == before {
             return Ok((after, false));
@@ -138,6 +139,38 @@ impl Change for Control {
     async fn is_committed(&self, tx: &mut Tx, (_, changed): &Self::Output) -> Result<bool> {
         let verb = verb(self.change);
         Ok(!changed || audit::is_kept(tx, &self.by, verb, &self.carrier).await?)
+    }
+}
+
+struct NoteTest {
+    carrier: String,
+    recipient: String,
+    by: By,
+}
+
+impl Change for NoteTest {
+    /// The control of the carrier. The test is entered if the carrier submits.
+    type Output = CarrierControl;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<CarrierControl> {
+        let control = control_of(tx, &self.carrier).await?;
+        if control.submits() {
+            let entry = Entry {
+                by: &self.by,
+                verb: "carrier.test",
+                account: None,
+                object: &self.carrier,
+                before: Value::Null,
+                after: json!({ "recipient": self.recipient }),
+            };
+            audit::enter(tx, entry).await?;
+        }
+        Ok(control)
+    }
+
+    async fn is_committed(&self, tx: &mut Tx, control: &CarrierControl) -> Result<bool> {
+        let is_kept = audit::is_kept(tx, &self.by, "carrier.test", &self.carrier);
+        Ok(!control.submits() || is_kept.await?)
     }
 }
 
@@ -162,6 +195,22 @@ impl CarrierControls<'_> {
         };
         let (after, _) = self.db.change(control).await?;
         Ok(after)
+    }
+
+    /// Enters a test of a carrier into the audit, unless the carrier is stopped. Returns the control
+    /// of the carrier. `recipient` is masked.
+    pub async fn note_test(
+        self,
+        carrier: String,
+        recipient: String,
+        by: By,
+    ) -> Result<CarrierControl> {
+        let test = NoteTest {
+            carrier,
+            recipient,
+            by,
+        };
+        self.db.change(test).await
     }
 
     /// Returns all carriers under control, in alphabetical order. There are few.

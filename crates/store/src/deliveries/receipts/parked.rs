@@ -119,6 +119,32 @@ pub(super) async fn parked_since(
     Ok((parked_in_order(rows)?, last.filter(|_| is_full)))
 }
 
+/// Returns the status of a receipt that is parked under an id, a final one if there is any.
+pub(super) async fn status_under(
+    db: &Db,
+    buckets: Buckets,
+    carrier: &str,
+    id: &str,
+) -> Result<Option<ReceiptStatus>> {
+    let read = query(
+        "select state from parked_receipts
+         where bucket = $1 and carrier = $2 and carrier_id = $3
+         order by received_at_ms, number limit $4",
+    );
+    let read = read.bind(buckets.carrier_id(carrier, id).0);
+    let read = read.bind(carrier).bind(id).bind(MAX_AGAIN);
+    let rows: Vec<(String,)> = db.fetch_all(read).await?;
+    let mut found = None;
+    for (state,) in &rows {
+        let status = named(ReceiptStatus::from_name, state)?;
+        if status != ReceiptStatus::Pending {
+            return Ok(Some(status));
+        }
+        found = Some(status);
+    }
+    Ok(found)
+}
+
 /// Returns the carriers that have parked receipts at all.
 async fn with_parked(tx: &mut Tx, all: &[&Progress]) -> Result<HashSet<String>> {
     let carriers: HashSet<&str> = all.iter().map(|one| &*one.batch.carrier).collect();
