@@ -214,11 +214,16 @@ impl HttpPreset {
             ],
         };
         let states = states.iter().map(|(state, words)| (*state, owned(words)));
+        let addresses = match self {
+            Self::Twilio => Some((Pointer::known("/To"), Pointer::known("/From"))),
+            Self::Termii | Self::AfricasTalking | Self::BulkSmsNigeria | Self::Ogene => None,
+        };
         HttpReceipts {
             items: None,
             id: Pointer::known(id),
             state: Pointer::known(state),
             error: error.map(Pointer::known),
+            addresses,
             states: StateWords(states.collect()),
         }
     }

@@ -1,7 +1,7 @@
 //! The receipts that a carrier posts.
 
 use super::pointer::Pointer;
-use crate::{DeliveryStatus, RawReceipt};
+use crate::{DeliveryStatus, RawReceipt, Recipient, parse_international};
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
@@ -29,6 +29,10 @@ pub struct HttpReceipt {
     pub id: String,
     /// The final status, or `None` while the message is under way.
     pub status: Option<DeliveryStatus>,
+    /// The recipient's number, as far as the receipt has one.
+    pub recipient: Option<Recipient>,
+    /// The sender ID. It is empty if the receipt has none.
+    pub sender: String,
     /// The carrier's error code.
     pub error: Option<String>,
     /// The receipt in the form that is kept.
@@ -73,6 +77,9 @@ pub struct HttpReceipts {
     pub state: Pointer,
     /// The carrier's error code.
     pub error: Option<Pointer>,
+    /// The recipient's number and the sender ID. By both a receipt finds a recipient in doubt, whose
+    /// id is not known.
+    pub addresses: Option<(Pointer, Pointer)>,
     /// The words for the states.
     pub states: StateWords,
 }
@@ -97,7 +104,13 @@ impl HttpReceipts {
     fn receipt(&self, item: &Value) -> Option<HttpReceipt> {
         let (id, said) = (self.id.word(item)?, self.state.word(item)?);
         let error = self.error.as_ref().and_then(|error| error.word(item));
-        Some(HttpReceipt::new(id, &self.states, &said, error))
+        let mut receipt = HttpReceipt::new(id, &self.states, &said, error);
+        if let Some((to, from)) = &self.addresses {
+            let to = to.word(item);
+            receipt.recipient = to.and_then(|to| parse_international(&to));
+            receipt.sender = from.word(item).unwrap_or_default();
+        }
+        Some(receipt)
     }
 }
 
@@ -113,6 +126,8 @@ impl HttpReceipt {
             raw: RawReceipt::of(raw.as_bytes(), std::iter::empty()),
             id,
             status,
+            recipient: None,
+            sender: String::new(),
             error,
         }
     }
@@ -142,6 +157,7 @@ mod tests {
             id: pointer("/id"),
             state: pointer("/status"),
             error: Some(pointer("/reason")),
+            addresses: Some((pointer("/to"), pointer("/from"))),
             states: StateWords(vec![
                 ("DELIVRD", words(&["Delivered", "Success"])),
                 ("UNDELIV", words(&["Failed"])),
@@ -177,6 +193,32 @@ mod tests {
             let [one] = &read[..] else { panic!("{body}") };
             let found = (one.id.as_str(), one.status, one.error.as_deref());
             assert_eq!(found, (id, status, error), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_receipt_has_the_addresses_that_it_names() {
+        for (body, to, from) in [
+            (
+                "id=m1&status=Sent&to=%2B2348031234567&from=Ogene",
+                Some(2_348_031_234_567),
+                "Ogene",
+            ),
+            (
+                r#"{"id":"m1","status":"Sent","to":2348031234567}"#,
+                Some(2_348_031_234_567),
+                "",
+            ),
+            ("id=m1&status=Sent&to=unknown&from=Ogene", None, "Ogene"),
+            ("id=m1&status=Sent", None, ""),
+        ] {
+            let read = receipts(None).read(body.as_bytes()).unwrap();
+            let recipient = to.map(Recipient::from_digits);
+            assert_eq!(
+                (read[0].recipient, read[0].sender.as_str()),
+                (recipient, from),
+                "{body}"
+            );
         }
     }
 

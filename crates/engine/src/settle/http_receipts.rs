@@ -49,15 +49,15 @@ pub(crate) async fn commit(
     }
 }
 
-/// Returns the receipt in the form that is stored. It names no recipient: the id finds the
-/// page.
+/// Returns the receipt in the form that is stored. The id finds the page. A recipient in doubt is
+/// found by number and sender, if the receipt has both.
 fn stored(carrier: &Arc<str>, receipt: HttpReceipt) -> Receipt {
     Receipt {
         carrier: Arc::clone(carrier),
         carrier_id: kept_id(receipt.id),
         other_id: None,
-        recipient: None,
-        sender: String::new(),
+        recipient: receipt.recipient,
+        sender: receipt.sender,
         status: receipt
             .status
             .map_or(ReceiptStatus::Pending, ReceiptStatus::Final),

@@ -12,12 +12,14 @@ use std::time::Duration;
 const SECRET_CHARACTERS: RangeInclusive<usize> = 16..=128;
 
 /// The keys of a hook alone. Without any of them a carrier may be polled without a hook.
-const HOOK_KEYS: [&str; 5] = [
+const HOOK_KEYS: [&str; 7] = [
     "secret",
     "secret_file",
     "id",
     "items",
     "error",
+    "to",
+    "from",
 ];
 
 /// Allowed times from one request for a state to the next, and the default.
@@ -80,11 +82,22 @@ fn hook(
     }
     let id = pointer(section, "id");
     let (items, error) = (pointer(section, "items"), pointer(section, "error"));
+    let (to, from) = (pointer(section, "to"), pointer(section, "from"));
+    let addresses = match (to.ok()?, from.ok()?) {
+        (Some(to), Some(from)) => Some((to, from)),
+        (None, None) => None,
+        _ => {
+            let text = "`to` and `from` belong together: a recipient in doubt is found by both";
+            section.fault("to", text);
+            None
+        }
+    };
     let receipts = HttpReceipts {
         items: items.ok()?,
         id: id.ok()??,
         state: state?,
         error: error.ok()?,
+        addresses,
         states: states?,
     };
     Some(HookSettings {

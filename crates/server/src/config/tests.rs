@@ -970,11 +970,12 @@ fn a_carrier_that_is_polled_needs_no_secret_and_no_public_url() {
     assert!(!format!("{config:?}").contains("t0ken"));
     let both = BY_POLLING.replace(
         "state = \"/status\"",
-        "secret = \"0123456789abcdef\"\nid = \"/id\"\nstate = \"/status\"",
+        "secret = \"0123456789abcdef\"\nid = \"/id\"\nto = \"/to\"\nfrom = \"/from\"\nstate = \"/status\"",
     );
     let config = read(&both).expect("no fault");
     let http = config.carriers[0].http().expect("HTTP");
-    assert!(http.receipts.is_some() && http.poll.is_some());
+    let hook = http.receipts.as_ref().expect("a hook");
+    assert!(hook.receipts.addresses.is_some() && http.poll.is_some());
     let preset = "[carriers.agg]\nkind = \"http\"\npreset = \"ogene\"\nbase_url = \"https://a.ng\"\n\
                   token = \"t\"\npoll = {}\n";
     let config = read(preset).expect("no fault");
@@ -1006,6 +1007,11 @@ fn a_fault_of_polling_says_what_to_do() {
             "interval = \"90s\"",
             "method = \"GET\", form = { a = \"{id}\" }",
             "GET has no body",
+        ),
+        (
+            "state = \"/status\"",
+            "secret = \"0123456789abcdef\"\nto = \"/to\"\nid = \"/id\"\nstate = \"/status\"",
+            "`to` and `from` belong together",
         ),
     ] {
         assert!(BY_POLLING.contains(part), "{part}");
