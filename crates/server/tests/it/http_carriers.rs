@@ -1,5 +1,7 @@
 //! Carriers by HTTP: aggregators, and another Ogene (docs/operating/carriers-http.md).
 
+use crate::carrier_testing::{names, test};
+use crate::controlling::{applied, change};
 use crate::kit::esme::{Esme, message, own_address};
 use crate::kit::http::{Request, try_ask};
 use crate::kit::receiver::{Reaction, Receiver};
@@ -10,6 +12,7 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
+use domain::carrier_control::CarrierChange::{Drain, Pause, Resume};
 use engine::operators::NewSmppUser;
 use serde_json::{Value, json};
 use smpp::codec::Sm;
@@ -19,16 +22,17 @@ use std::collections::VecDeque;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-const SECRET: &str = "s3cret-of-the-hook";
+pub(crate) const SECRET: &str = "s3cret-of-the-hook";
 
 /// The answer of an aggregator.
 #[derive(Clone, Copy, Debug)]
-enum Reply {
+pub(crate) enum Reply {
     /// The message is accepted, under the number of the request as its id.
     Accept,
     /// The message is accepted, and the connection is closed after the answer.
@@ -40,18 +44,22 @@ enum Reply {
 }
 
 #[derive(Default)]
-struct Book {
+pub(crate) struct Book {
     asked: Vec<Value>,
     replies: VecDeque<Reply>,
     at_once: usize,
-    most_at_once: usize,
+    pub(crate) most_at_once: usize,
+    /// The state of each message that is asked for: an HTTP status and a word.
+    pub(crate) state: Option<(u16, &'static str)>,
+    /// The ids of the messages whose state was asked for.
+    pub(crate) polled: Vec<String>,
 }
 
 /// An aggregator that records requests, and answers when its gate is open.
-struct Aggregator {
-    url: String,
-    book: Arc<Mutex<Book>>,
-    gate: watch::Sender<bool>,
+pub(crate) struct Aggregator {
+    pub(crate) url: String,
+    pub(crate) book: Arc<Mutex<Book>>,
+    pub(crate) gate: watch::Sender<bool>,
     server: JoinHandle<()>,
 }
 
@@ -62,7 +70,7 @@ struct Shared {
 }
 
 impl Aggregator {
-    async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
+    pub(crate) async fn start(replies: impl IntoIterator<Item = Reply>) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let book = Arc::<Mutex<Book>>::default();
@@ -82,11 +90,11 @@ impl Aggregator {
         }
     }
 
-    fn asked(&self) -> Vec<Value> {
+    pub(crate) fn asked(&self) -> Vec<Value> {
         self.book.lock().unwrap().asked.clone()
     }
 
-    async fn asked_at_least(&self, count: usize) -> Vec<Value> {
+    pub(crate) async fn asked_at_least(&self, count: usize) -> Vec<Value> {
         until("the aggregator is asked", async || {
             Some(self.asked()).filter(|asked| asked.len() >= count)
         })
@@ -106,6 +114,10 @@ async fn answer(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
+    if let Some(id) = uri.path().strip_prefix("/state/") {
+        assert_eq!(headers["x-api-key"], "k{1}");
+        return state_of(&mut shared, id).await;
+    }
     let (number, reply) = {
         let mut book = shared.book.lock().unwrap();
         let mut asked: Value = serde_json::from_slice(&body).unwrap();
@@ -130,12 +142,28 @@ async fn answer(
     }
 }
 
+/// Answers the request for the state of a message.
+async fn state_of(shared: &mut Shared, id: &str) -> Response {
+    let state = {
+        let mut book = shared.book.lock().unwrap();
+        book.polled.push(id.to_owned());
+        book.at_once += 1;
+        book.most_at_once = book.most_at_once.max(book.at_once);
+        book.state
+    };
+    let _ = shared.gate.wait_for(|open| *open).await;
+    shared.book.lock().unwrap().at_once -= 1;
+    let (status, word) = state.unwrap_or((200, "Queued"));
+    let status = StatusCode::from_u16(status).unwrap();
+    (status, json!({ "message": { "status": word } }).to_string()).into_response()
+}
+
 fn accepted(number: usize) -> String {
     json!({"code": "ok", "data": {"id": number}}).to_string()
 }
 
 /// Returns an installation whose only carrier is this aggregator.
-fn with(aggregator: &Aggregator) -> Setup {
+pub(crate) fn with(aggregator: &Aggregator) -> Setup {
     Setup::new()
         .without_carriers()
         .without("carriers.mtn")
@@ -170,7 +198,7 @@ async fn post(ogene: &Ogene, secret: &str, body: &str) -> u16 {
         .status
 }
 
-async fn receive(ogene: &Ogene, id: usize, status: &str) {
+pub(crate) async fn receive(ogene: &Ogene, id: usize, status: &str) {
     let body = json!({ "id": id, "status": status }).to_string();
     assert_eq!(post(ogene, SECRET, &body).await, 200);
 }
@@ -293,6 +321,93 @@ async fn a_request_without_an_answer_is_in_doubt_and_sent_once() {
 }
 
 #[tokio::test]
+async fn a_recipient_in_doubt_is_settled_by_number_and_sender() {
+    let aggregator = Aggregator::start([Reply::Silence, Reply::Code(502, "")]).await;
+    let ogene = with(&aggregator)
+        .set("carriers.mtn.response_timeout", r#""1s""#)
+        .set("carriers.mtn.receipts.to", r#""/to""#)
+        .set("carriers.mtn.receipts.from", r#""/from""#)
+        .set("gateways.direct-refund.in_doubt", r#""hold""#)
+        .start()
+        .await;
+    let first = ogene.sent_id(to(MTN, "Hello")).await;
+    let second = ogene.sent_id(to(AIRTEL, "Hello again")).await;
+    until("both are in doubt", async || {
+        let doubts = ogene.metric("ogene_in_doubt_total", &[r#"carrier="mtn""#]);
+        (doubts.await == 2).then_some(())
+    })
+    .await;
+    let receipt = async |to: &str, from: &str, status: &str| {
+        let id = format!("late-{to}-{from}");
+        let body = json!({"id": id, "to": format!("+{to}"), "from": from, "status": status});
+        assert_eq!(post(&ogene, SECRET, &body.to_string()).await, 200);
+    };
+    // The receipt of another sender settles nothing.
+    receipt(MTN, "Other", "Failed").await;
+    receipt(MTN, SENDER, "Delivered").await;
+    receipt(AIRTEL, SENDER, "Failed").await;
+    assert_eq!(ogene.outcome(&first).await, ["delivrd"]);
+    assert_eq!(ogene.outcome(&second).await, ["undeliv"]);
+    assert_eq!(aggregator.asked().len(), 2, "nothing is sent again");
+    assert_eq!(ogene.total().await.to_string(), "994", "one is refunded");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_paused_carrier_by_http_sends_nothing_until_its_resume() {
+    let aggregator = Aggregator::start([]).await;
+    let mut ogene = with(&aggregator).start().await;
+    let before = ogene.sent_id(to(MTN, "Before")).await;
+    aggregator.asked_at_least(1).await;
+    change(&ogene, "mtn", Pause).await;
+    applied(&ogene, "mtn", 1).await;
+    let during = ogene.sent_id(to(MTN, "During")).await;
+    // A receipt is still taken, and a restart does not end the pause.
+    receive(&ogene, 1, "Delivered").await;
+    assert_eq!(ogene.outcome(&before).await, ["delivrd"]);
+    ogene.restart().await;
+    applied(&ogene, "mtn", 1).await;
+    assert_eq!(ogene.statuses(&during).await, ["sent awaiting status"]);
+    assert_eq!(aggregator.asked().len(), 1);
+    change(&ogene, "mtn", Resume).await;
+    aggregator.asked_at_least(2).await;
+    receive(&ogene, 2, "Delivered").await;
+    assert_eq!(ogene.outcome(&during).await, ["delivrd"]);
+    assert_eq!(aggregator.asked().len(), 2);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_drained_carrier_by_http_ends_its_requests_and_its_link() {
+    let aggregator = Aggregator::start([]).await;
+    aggregator.gate.send_replace(false);
+    let ogene = with(&aggregator).start().await;
+    let open = ogene.sent_id(to(MTN, "Under way")).await;
+    aggregator.asked_at_least(1).await;
+    change(&ogene, "mtn", Drain).await;
+    applied(&ogene, "mtn", 1).await;
+    let later = ogene.sent_id(to(MTN, "Later")).await;
+    aggregator.gate.send_replace(true);
+    let binds = async || ogene.metric("ogene_binds", &["mtn"]).await;
+    until("the link has ended", async || {
+        (binds().await == 0).then_some(())
+    })
+    .await;
+    receive(&ogene, 1, "Delivered").await;
+    assert_eq!(ogene.outcome(&open).await, ["delivrd"]);
+    assert_eq!(aggregator.asked().len(), 1);
+    change(&ogene, "mtn", Resume).await;
+    aggregator.asked_at_least(2).await;
+    until("the link is up", async || {
+        (binds().await == 1).then_some(())
+    })
+    .await;
+    receive(&ogene, 2, "Delivered").await;
+    assert_eq!(ogene.outcome(&later).await, ["delivrd"]);
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn the_wait_for_a_connection_is_no_part_of_the_time_out() {
     let aggregator = Aggregator::start([Reply::AcceptAndClose]).await;
     let server = aggregator.url.strip_prefix("http://").unwrap();
@@ -340,6 +455,54 @@ async fn the_window_bounds_the_requests_at_once() {
         receive(&ogene, number, "Delivered").await;
     }
     assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 20]);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_test_of_a_carrier_by_http_shows_its_answer_and_receipt() {
+    let replies = [
+        Reply::Accept,
+        Reply::Code(400, "bad_number"),
+        Reply::Silence,
+    ];
+    let aggregator = Aggregator::start(replies).await;
+    let mut ogene = with(&aggregator)
+        .set("carriers.mtn.response_timeout", r#""1s""#)
+        .start()
+        .await;
+    let wait = Duration::from_secs(30);
+    let (tested, ()) = tokio::join!(test(&ogene, "mtn", wait), async {
+        aggregator.asked_at_least(1).await;
+        receive(&ogene, 1, "Delivered").await;
+    });
+    let (end, steps) = tested.expect("a test");
+    assert_eq!(
+        names(&steps),
+        ["connected", "submitted", "answer", "response", "receipt"]
+    );
+    assert!(end.is_good(), "{steps:?}");
+    assert!(steps[2].about.starts_with("HTTP 200: {"), "{steps:?}");
+    let asked = &aggregator.asked()[0];
+    assert_eq!(
+        (&asked["to"], &asked["from"]),
+        (&json!(MTN), &json!("Tester"))
+    );
+    assert_eq!(asked["text"], "A test of {carrier}");
+    assert_eq!(ogene.total().await.to_string(), "1000", "nobody pays");
+    for about in ["rejected: bad_number", "the carrier may have the message"] {
+        let (end, steps) = test(&ogene, "mtn", wait).await.expect("a test");
+        assert!(!end.is_accepted);
+        let last = steps.last().expect("a step");
+        assert!(last.about.contains(about), "{steps:?}");
+    }
+    // Without a node nobody could take the receipt, so the test ends after the answer.
+    ogene.stop().await;
+    let (end, steps) = test(&ogene, "mtn", wait).await.expect("a test");
+    assert!(end.is_good() && end.status.is_none());
+    assert!(
+        steps[4].about.contains("to a node that serves"),
+        "{steps:?}"
+    );
     ogene.end().await;
 }
 

@@ -42,6 +42,8 @@ mod fraud;
 #[cfg(test)]
 mod http_carriers;
 #[cfg(test)]
+mod http_polling;
+#[cfg(test)]
 mod idempotency;
 #[cfg(test)]
 mod inbound;
