@@ -1,11 +1,14 @@
 //! `/docs`: our own page that renders `/openapi.json`, without anything from a third party.
 
+use super::document::Document;
 use super::openapi;
 use crate::http::context;
 use crate::http::respond::envelope::text;
+use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use serde_json::Value;
 
 /// The page loads only files that this binary serves, and no other page may frame it.
 const CONTENT_SECURITY_POLICY: HeaderValue = text(
@@ -25,11 +28,23 @@ pub(crate) async fn document(State(state): State<context::State>) -> Response {
         (header::CONTENT_TYPE, text("application/json")),
         (header::CACHE_CONTROL, text("no-cache")),
     ];
-    let document = state.settings.load().document.text(|installation| {
+    (headers, written(&state.settings.load().document)).into_response()
+}
+
+fn written(document: &Document) -> Bytes {
+    document.text(|installation| {
         let document = openapi::build(installation).to_string();
         installation.codes.within(&document).into_owned()
-    });
-    (headers, document).into_response()
+    })
+}
+
+/// Returns the body that the documentation has as the example of an operation, or `None` if the
+/// operation has no body.
+pub(crate) fn example(document: &Document, method: &str, route: &str) -> Option<Value> {
+    let whole: Value = serde_json::from_slice(&written(document)).ok()?;
+    let operation = whole.get("paths")?.get(route)?.get(method.to_lowercase())?;
+    let content = operation.pointer("/requestBody/content/application~1json")?;
+    content.get("example").cloned()
 }
 
 /// `GET /docs/docs.css`.

@@ -51,6 +51,8 @@ async fn a_refused_request_is_logged_for_its_account_alone() {
         &code,
         reason.expect("a text"),
         "curl -X POST",
+        "-d &#39;{&#34;body&#34;:",
+        SENDER,
         "/api/sandbox/v2/",
         "my-request-1",
         &ogene.shop.token_id,

@@ -5,11 +5,15 @@ use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::lists::request;
 use super::shared::pager;
+use crate::http::docs::page::example;
 use console::Section;
 use console::figures::{duration, time};
 use console::parts::{Badge, Cell, Column, Empty, Table, Tone};
 use console::screens::{Listing, Request};
+use domain::SenderStatus;
 use engine::RefusedRequest;
+use engine::operators::PageRequest;
+use serde_json::Value;
 
 const PATH: &str = "/console/requests";
 
@@ -82,24 +86,46 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
         ("Token", one.token_id.clone()),
     ];
     let title = format!("{} {}", one.method, one.route);
+    let body = body(&visitor, &one).await?;
+    let command = |one: &RefusedRequest| curl(&visitor.origin(), one, body.as_ref());
     let screen = Request {
         shell: visitor.shell(&title, Section::Requests),
         back: PATH.to_owned(),
         status: badge(&one),
         facts: facts.map(|(name, value)| (name.to_owned(), value)).to_vec(),
-        curl: curl(&visitor.origin(), &one),
-        sandbox: in_sandbox(&one).map(|one| curl(&visitor.origin(), &one)),
+        curl: command(&one),
+        sandbox: in_sandbox(&one).map(|one| command(&one)),
         message: one.message,
     };
     Ok(visitor.answer(&screen))
 }
 
-/// Returns the command that makes a request again, with a body to fill in.
-fn curl(origin: &str, one: &RefusedRequest) -> String {
-    let body = match one.method.as_str() {
-        "POST" => " \\\n  -H 'Content-Type: application/json' \\\n  -d @request.json",
-        _ => "",
+/// Returns the body that the documentation has as the example of the operation, with a sender ID of
+/// the account. Of the request itself no body was kept.
+async fn body(visitor: &Visitor, one: &RefusedRequest) -> Result<Option<Value>, Failure> {
+    let document = visitor.console.settings.load().document.clone();
+    let Some(mut body) = example(&document, &one.method, &one.route) else {
+        return Ok(None);
     };
+    if let Some(from) = body.get_mut("from") {
+        let (senders, newest) = (visitor.operations().senders(), PageRequest::new(100, None));
+        let page = senders.list(Some(visitor.account()?), &newest).await?;
+        let mut all = page.items.into_iter().map(|one| one.sender);
+        if let Some(own) = all.find(|own| own.status == SenderStatus::Approved) {
+            *from = own.name.into();
+        }
+    }
+    Ok(Some(body))
+}
+
+/// Returns the command that makes a request again, with an example of its body.
+fn curl(origin: &str, one: &RefusedRequest, body: Option<&Value>) -> String {
+    let body = body.map(|body| {
+        // The shell ends a quoted text at the sign.
+        let quoted = body.to_string().replace('\'', "'\\''");
+        format!(" \\\n  -H 'Content-Type: application/json' \\\n  -d '{quoted}'")
+    });
+    let body = body.unwrap_or_default();
     let (method, route) = (&one.method, &one.route);
     format!("curl -X {method} '{origin}{route}' \\\n  -H \"Authorization: Bearer $TOKEN\"{body}")
 }
@@ -118,9 +144,10 @@ fn in_sandbox(one: &RefusedRequest) -> Option<RefusedRequest> {
 mod tests {
     use super::*;
     use domain::AccountId;
+    use serde_json::json;
 
     #[test]
-    fn a_command_has_the_route_and_neither_token_nor_body() {
+    fn a_command_has_the_route_an_example_and_no_token() {
         let mut one = RefusedRequest {
             account: AccountId(1),
             at_ms: 0,
@@ -133,9 +160,11 @@ mod tests {
             message: String::new(),
             took_ms: 1,
         };
-        let text = curl("https://sms.example.ng", &one);
+        let body = json!({ "from": "Ada's" });
+        let text = curl("https://sms.example.ng", &one, Some(&body));
         assert!(text.starts_with("curl -X POST 'https://sms.example.ng/api/v2/sms'"));
-        assert!(text.contains("Bearer $TOKEN") && text.ends_with("-d @request.json"));
+        assert!(text.contains("Bearer $TOKEN"), "{text}");
+        assert!(text.ends_with(r#"-d '{"from":"Ada'\''s"}'"#), "{text}");
         let simulated = in_sandbox(&one).map(|one| one.route);
         assert_eq!(simulated.as_deref(), Some("/api/sandbox/v2/sms"));
         for route in ["/api/v1/sms/send", "/api/sandbox/v2/sms"] {
@@ -143,6 +172,6 @@ mod tests {
             assert_eq!(in_sandbox(&one), None, "{route}");
         }
         one.method = "GET".to_owned();
-        assert!(curl("", &one).ends_with("$TOKEN\""));
+        assert!(curl("", &one, None).ends_with("$TOKEN\""));
     }
 }
