@@ -61,6 +61,13 @@ pub(crate) const SCRIPT: Asset = Asset::new(
     include_bytes!("../assets/console.js"),
 );
 
+/// The script of the screens that ask for a passkey.
+pub(crate) const PASSKEY: Asset = Asset::new(
+    "passkey.js",
+    "text/javascript; charset=utf-8",
+    include_bytes!("../assets/passkey.js"),
+);
+
 /// The icon.
 pub(crate) const ICON: Asset = Asset::new(
     "icon.svg",
@@ -69,7 +76,7 @@ pub(crate) const ICON: Asset = Asset::new(
 );
 
 /// All files that screens load.
-pub const ASSETS: [Asset; 4] = [STYLE, HTMX, SCRIPT, ICON];
+pub const ASSETS: [Asset; 5] = [STYLE, HTMX, SCRIPT, PASSKEY, ICON];
 
 /// Returns the asset whose path ends with `file`, such as `0123456789abcdef-console.css`.
 pub fn asset(file: &str) -> Option<Asset> {
@@ -112,7 +119,8 @@ mod tests {
 
     #[test]
     fn scripts_are_at_most_40_kb_when_compressed() {
-        let scripts = [HTMX, SCRIPT].map(|asset| asset.gzip.unwrap_or(asset.content).len());
+        let scripts =
+            [HTMX, SCRIPT, PASSKEY].map(|asset| asset.gzip.unwrap_or(asset.content).len());
         assert!(scripts.iter().sum::<usize>() <= MAX_SCRIPT_BYTES);
     }
 
@@ -130,7 +138,7 @@ mod tests {
 
     #[test]
     fn no_asset_names_another_host() {
-        for asset in [STYLE, SCRIPT] {
+        for asset in [STYLE, SCRIPT, PASSKEY] {
             let text = std::str::from_utf8(asset.content).unwrap();
             assert!(
                 !text.contains("//fonts") && !text.contains("http"),

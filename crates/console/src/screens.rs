@@ -31,7 +31,9 @@ pub use messages::{MessageRow, Messages};
 pub use overview::{Attention, Latest, Measure, Outcome, Overview, OverviewNumbers, Period, Slot};
 pub use payment::{PAYMENT_CONTENT_SECURITY_POLICY, PaymentPage};
 pub use plain_form::PlainForm;
-pub use profile::{Place, Profile, RecoveryCodes, SecondFactor, Session};
+pub use profile::{
+    AddPasskey, PasskeyList, PasskeyRow, Place, Profile, RecoveryCodes, SecondFactor, Session,
+};
 pub use recipient::{Recipient, TimelineEvent};
 pub use request::Request;
 pub use revenue::{Counted, Revenue};

@@ -1,6 +1,6 @@
 //! The frame around every screen.
 
-use crate::asset::{Asset, HTMX, ICON, SCRIPT, STYLE};
+use crate::asset::{Asset, HTMX, ICON, PASSKEY, SCRIPT, STYLE};
 use crate::navigation::{Group, Section, groups};
 use crate::parts::Tone;
 use crate::role::role_name;
@@ -136,6 +136,10 @@ impl Files {
 
     pub(crate) fn scripts() -> [String; 2] {
         [HTMX, SCRIPT].map(|asset: Asset| asset.path())
+    }
+
+    pub(crate) fn passkey() -> String {
+        PASSKEY.path()
     }
 
     pub(crate) fn icon() -> String {

@@ -1,6 +1,7 @@
 //! Users of the console: people who sign in, their roles, sessions and one-time links.
 
 pub mod link;
+pub mod passkey;
 pub mod password;
 pub mod recovery;
 pub mod role;

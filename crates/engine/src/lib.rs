@@ -68,7 +68,8 @@ pub use queries::{
     UsageOverview, WalletEntry,
 };
 pub use sessions::{
-    Client, LinkFields, OpenLink, SecondFactor, SessionError, Sessions, SignedIn, Visit, session_id,
+    Client, LinkFields, OpenLink, PasskeyInfo, SecondFactor, SessionError, Sessions, SignedIn,
+    Visit, session_id,
 };
 pub use settings::{
     BaseUrlFault, BindMode, CallbackSettings, CarrierSettings, GuardSettings, HookSettings,

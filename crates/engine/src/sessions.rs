@@ -7,13 +7,16 @@ mod error;
 mod forgotten;
 pub(crate) mod hashing;
 mod links;
+mod passkeys;
 mod profile;
 mod sign_in;
 mod state;
 mod visit;
+mod webauthn;
 
 pub use error::SessionError;
 pub use links::{LinkFields, OpenLink};
+pub use passkeys::PasskeyInfo;
 pub use profile::SecondFactor;
 pub use sign_in::SignedIn;
 pub use visit::{Client, Visit};
@@ -21,6 +24,7 @@ pub use visit::{Client, Visit};
 use crate::context::Context;
 use crate::operators::{Actor, LinkText, Operations};
 use domain::AccountId;
+use domain::user::passkey::RelyingParty;
 use domain::user::secret::Secret;
 use domain::user::session::is_seen_due;
 use error::Result;
@@ -59,6 +63,28 @@ impl Sessions {
         client: &Client,
     ) -> Result<Secret> {
         sign_in::by_code(&self.state, visit, code, client).await
+    }
+
+    /// Returns the options with which a browser asks its passkeys, as JSON. The answer must come
+    /// from the browser that has this secret.
+    pub async fn begin_passkey(
+        &self,
+        party: &RelyingParty,
+        browser: &Secret,
+        client: &Client,
+    ) -> Result<String> {
+        passkeys::begin_sign_in(&self.state, party, browser, client).await
+    }
+
+    /// Signs a user in by the answer of a passkey. No second factor is needed.
+    pub async fn sign_in_by_passkey(
+        &self,
+        party: &RelyingParty,
+        browser: &Secret,
+        answer: &str,
+        client: &Client,
+    ) -> Result<Secret> {
+        passkeys::sign_in(&self.state, party, browser, answer, client).await
     }
 
     /// Returns the visit of a session's secret, or `None` if the session has ended.
@@ -227,6 +253,44 @@ impl Sessions {
         client: &Client,
     ) -> Result<Vec<String>> {
         profile::make_codes(&self.state, visit, password, client).await
+    }
+
+    /// Returns the passkeys of the user.
+    pub async fn passkeys(&self, visit: &Visit) -> Result<Vec<PasskeyInfo>> {
+        passkeys::list(&self.state, visit).await
+    }
+
+    /// Returns the options with which a browser makes a passkey, as JSON, after the password was
+    /// given again.
+    pub async fn begin_adding_passkey(
+        &self,
+        party: &RelyingParty,
+        visit: &Visit,
+        (name, password): (&str, String),
+        client: &Client,
+    ) -> Result<String> {
+        passkeys::begin_adding(&self.state, party, visit, (name, password), client).await
+    }
+
+    /// Adds the passkey of an answer. All other sessions end, and this one gets a new secret.
+    pub async fn add_passkey(
+        &self,
+        party: &RelyingParty,
+        visit: &Visit,
+        (name, answer): (&str, &str),
+    ) -> Result<Secret> {
+        passkeys::add(&self.state, party, visit, (name, answer)).await
+    }
+
+    /// Removes a passkey by its id, after the password was given again. All other sessions end, and
+    /// this one gets a new secret.
+    pub async fn remove_passkey(
+        &self,
+        visit: &Visit,
+        (id, password): (&str, String),
+        client: &Client,
+    ) -> Result<Secret> {
+        passkeys::remove(&self.state, visit, (id, password), client).await
     }
 
     /// Removes the second factor, after the password was given again.

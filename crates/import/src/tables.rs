@@ -72,6 +72,7 @@ pub(super) const TABLES: [Table; 46] = [
     },
     users::USERS,
     users::MEMBERSHIPS,
+    users::PASSKEYS,
     users::SESSIONS,
     users::ONE_TIME_LINKS,
     operators::AUDIT,

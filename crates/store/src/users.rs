@@ -7,6 +7,9 @@ pub(crate) mod link_rows;
 pub(crate) mod link_use;
 pub(crate) mod links;
 pub(crate) mod members;
+pub(crate) mod passkey_rows;
+pub(crate) mod passkey_use;
+pub(crate) mod passkeys;
 pub(crate) mod session_rows;
 pub(crate) mod sessions;
 pub(crate) mod user_rows;
@@ -19,6 +22,7 @@ use domain::user::UserId;
 use domain::user::role::Role;
 use domain::user::secret::SecretHash;
 use domain::user::slowing::FORGOTTEN_AFTER_MS;
+use passkeys::Passkeys;
 use serde_json::{Value, json};
 use user_rows::{NewUser, User, UserRow, UserSecrets};
 
@@ -82,9 +86,15 @@ impl Change for RemoveEnded {
             "delete from sign_in_failures where subject in (select subject from sign_in_failures
                  where last_at_ms <= $1 order by last_at_ms limit $2)",
         );
+        let challenges = query(
+            "delete from passkey_challenges where challenge_hash in (
+                 select challenge_hash from passkey_challenges where expires_at_ms <= $1
+                 order by expires_at_ms limit $2)",
+        );
         let mut most = 0;
         for (remove, kept_ms) in [
             (sessions, 0),
+            (challenges, 0),
             (links, LINKS_KEPT_MS),
             (failures, FORGOTTEN_AFTER_MS),
         ] {
@@ -101,7 +111,12 @@ pub struct Users<'s> {
     pub(crate) db: &'s Db,
 }
 
-impl Users<'_> {
+impl<'s> Users<'s> {
+    /// Returns the passkeys of the users.
+    pub fn passkeys(self) -> Passkeys<'s> {
+        Passkeys { db: self.db }
+    }
+
     /// Creates a user with one membership. Returns `false` if another has the address.
     pub async fn create(
         self,
@@ -161,7 +176,7 @@ impl Users<'_> {
         self.db.change(change).await
     }
 
-    /// Removes some sessions that have ended, links that ended a week ago, and failed sign-ins that
+    /// Removes some sessions and challenges that have ended, links that ended a week ago, and failed sign-ins that
     /// no longer count. Returns `true` if more may be left.
     pub async fn remove_ended(self, now_ms: i64) -> Result<bool> {
         self.db.change(RemoveEnded { now_ms }).await

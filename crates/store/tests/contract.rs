@@ -36,6 +36,7 @@ mod contract {
     mod otps;
     mod outbox;
     mod pages;
+    mod passkeys;
     mod pausing;
     mod personalised;
     mod plans;

@@ -25,6 +25,8 @@ pub struct PlainForm {
     pub href: String,
     /// The name of the button. A screen that only says something has none, and no form.
     pub action: String,
+    /// `true` if a second form asks for a passkey.
+    pub asks_passkey: bool,
     /// Links below the form, by name and address.
     pub links: Vec<(String, String)>,
     /// The token of the form.
@@ -44,6 +46,7 @@ impl PlainForm {
             hidden: Vec::new(),
             href: href.to_owned(),
             action: action.to_owned(),
+            asks_passkey: false,
             links: Vec::new(),
             csrf_token: String::new(),
             theme: Theme::default(),

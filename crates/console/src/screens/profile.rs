@@ -30,6 +30,28 @@ pub struct Place {
     pub value: Option<String>,
 }
 
+/// A passkey of the user.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PasskeyRow {
+    /// The name that the user gave it.
+    pub name: String,
+    /// Time of creation, Unix milliseconds.
+    pub created_at_ms: i64,
+    /// Time of the last sign-in.
+    pub used_at_ms: Option<i64>,
+}
+
+/// The passkeys of the user.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PasskeyList {
+    /// The passkeys.
+    pub rows: Vec<PasskeyRow>,
+    /// The fields of a new one. There are none if passkeys do not work here.
+    pub add: Vec<Field>,
+    /// The fields of a removal.
+    pub remove: Vec<Field>,
+}
+
 /// The user.
 #[derive(Clone, Debug, Eq, PartialEq, Template)]
 #[template(path = "profile.html")]
@@ -48,6 +70,8 @@ pub struct Profile {
     pub has_second_factor: bool,
     /// The field with the password that a change of the second factor needs.
     pub confirmation: Field,
+    /// The passkeys of the user.
+    pub passkeys: PasskeyList,
     /// The accounts of the user, if there are several.
     pub places: Vec<Place>,
     /// The sessions of the user.
@@ -68,6 +92,18 @@ pub struct SecondFactor {
     pub address: String,
     /// The field with the first code.
     pub code: Field,
+}
+
+/// The step in which the browser makes a passkey.
+#[derive(Clone, Debug, Eq, PartialEq, Template)]
+#[template(path = "add_passkey.html")]
+pub struct AddPasskey {
+    /// The frame.
+    pub shell: Shell,
+    /// The name of the passkey.
+    pub name: String,
+    /// The options for the browser, as JSON.
+    pub options: String,
 }
 
 /// Recovery codes, which are shown once.

@@ -137,6 +137,7 @@ fn sign_in() -> PlainForm {
     let notice = Notice::refused("The e-mail address or the password is wrong. Try again.");
     PlainForm {
         notices: vec![notice],
+        asks_passkey: true,
         ..themed(PlainForm::sign_in("amina@kanofresh.example"))
     }
 }

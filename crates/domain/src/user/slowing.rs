@@ -114,6 +114,14 @@ impl Attempt {
         }
     }
 
+    /// Creates an attempt by the passkey with an id. Wrong passwords do not delay it.
+    pub fn passkey(credential: &[u8], client: IpAddr) -> Self {
+        Self {
+            user: (Subject::User, format!("passkey:{}", hashed(credential))),
+            ..Self::new("", client)
+        }
+    }
+
     /// Creates a request for a reset at the sign-in. It counts apart from sign-ins, so that neither
     /// delays the other.
     pub fn reset(email: &str, client: IpAddr) -> Self {
@@ -130,8 +138,8 @@ impl Attempt {
     }
 }
 
-fn hashed(email: &str) -> String {
-    hex(&Sha256::digest(email))
+fn hashed(subject: impl AsRef<[u8]>) -> String {
+    hex(&Sha256::digest(subject))
 }
 
 #[cfg(test)]

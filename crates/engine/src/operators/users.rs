@@ -149,6 +149,15 @@ impl Users {
         Ok(user.id)
     }
 
+    /// Removes all passkeys of a user, such as one whose device was stolen. All sessions end.
+    pub async fn remove_passkeys(self, email: &str) -> Result<UserId> {
+        let user = self.find(email).await?;
+        let (users, by) = (self.store.users(), self.actor.now());
+        let edit = Edit::RemovePasskeys;
+        users.edit(user.id, edit, None, by).await?;
+        Ok(user.id)
+    }
+
     /// Creates a link that makes the first operator, or returns `None` if there is one.
     pub async fn set_up_link(self) -> Result<Option<LinkText>> {
         if self.store.members().has_operator().await? {

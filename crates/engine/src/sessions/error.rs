@@ -2,6 +2,7 @@
 
 use crate::operators::OperationError;
 use domain::user::link::LinkState;
+use domain::user::passkey::{MAX_NAME_CHARACTERS, MAX_PASSKEYS};
 use domain::user::password::PasswordFault;
 
 /// The reason why a sign-in, a link or a change was refused.
@@ -61,6 +62,27 @@ pub enum SessionError {
     /// The second factor is confirmed already, or there is none.
     #[error("The second factor was changed meanwhile. Load the page again.")]
     Changed,
+    /// The answer of a passkey is wrong, or the passkey is unknown.
+    #[error("The passkey was not accepted. Begin again, or use your password.")]
+    Passkey,
+    /// The challenge of a passkey was used, or has ended.
+    #[error("The passkey took too long, or was used twice. Begin again.")]
+    NoChallenge,
+    /// Too many sign-ins by passkey have begun and not ended.
+    #[error("Too many people use passkeys at this moment. Use your password.")]
+    ManyChallenges,
+    /// A user has the passkey already.
+    #[error("This passkey belongs to a user already.")]
+    PasskeyKnown,
+    /// The user has as many passkeys as a user may have.
+    #[error("You have {MAX_PASSKEYS} passkeys, which is the most. Remove one first.")]
+    ManyPasskeys,
+    /// The user has no such passkey.
+    #[error("That passkey was removed already.")]
+    NoPasskey,
+    /// The name of a passkey is empty or too long.
+    #[error("The name of a passkey must have 1 to {MAX_NAME_CHARACTERS} characters.")]
+    PasskeyName,
     /// The operation was refused.
     #[error(transparent)]
     Operation(#[from] OperationError),

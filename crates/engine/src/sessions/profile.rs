@@ -112,7 +112,7 @@ fn codes(state: &State) -> (Vec<String>, Vec<String>) {
 }
 
 /// Checks the password that the user gave again. Wrong ones slow the user as those of sign-ins do.
-async fn confirm_password(
+pub(super) async fn confirm_password(
     state: &State,
     visit: &Visit,
     password: String,

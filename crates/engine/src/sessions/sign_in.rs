@@ -67,7 +67,7 @@ pub(super) async fn by_password(
 }
 
 /// Returns the account that a user sees first: none for an operator, else the oldest.
-async fn first_account(state: &State, user: UserId) -> Result<Option<AccountId>> {
+pub(super) async fn first_account(state: &State, user: UserId) -> Result<Option<AccountId>> {
     let memberships = state.store().members().of_user(user).await?;
     let first = memberships.first().ok_or(SessionError::NoMember)?;
     Ok(first.account)

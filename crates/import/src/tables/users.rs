@@ -57,6 +57,24 @@ pub(super) const SESSIONS: Table = Table {
     chunk: CHUNK,
 };
 
+/// The passkeys.
+pub(super) const PASSKEYS: Table = Table {
+    name: "passkeys",
+    bucketed: Bucketed::No,
+    key: 1,
+    columns: &[
+        ("credential_id", Bytes),
+        ("user_id", Int),
+        ("name", Text),
+        ("public_key", Bytes),
+        ("state", Bytes),
+        ("transports", Int),
+        ("created_at_ms", Int),
+        ("used_at_ms", Int),
+    ],
+    chunk: CHUNK,
+};
+
 /// The one-time links, so that invitations stay good.
 pub(super) const ONE_TIME_LINKS: Table = Table {
     name: "one_time_links",

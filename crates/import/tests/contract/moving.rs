@@ -25,9 +25,10 @@ use import::{ImportError, ImportStep, Imported, Watch, import};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use store::{
-    Accepted, AddedRoute, ArrivedPage, CallbackSecret, CarrierReport, Claim, Edit, Expiry,
-    ImportState, Invited, Kept, KeptPages, Link, NewMessage, NewSession, NewUser, Outcome,
-    PolledCarrier, Progress, Receipt, RouteOwner, Store, SubscriberCommand, TokenInfo, Transfer,
+    Accepted, AddedRoute, ArrivedPage, CallbackSecret, CarrierReport, Challenge, Claim, Edit,
+    Expiry, ImportState, Invited, Kept, KeptPages, Link, NewMessage, NewSession, NewUser, Outcome,
+    Passkey, PasskeyAdded, PolledCarrier, Progress, Receipt, RouteOwner, Store, SubscriberCommand,
+    TokenInfo, Transfer,
 };
 use storekit::{
     CARRIER, DAY, Fate, Kit, NOW, Sending, URL, backup_planner, by, claim, delivered, message_id,
@@ -36,13 +37,14 @@ use storekit::{
 
 /// Tables that are not moved: rows that live some days at most, rows of the node itself, and rows that are made
 /// anew.
-const NOT_MOVED: [&str; 14] = [
+const NOT_MOVED: [&str; 15] = [
     "recent_sends",
     "rates",
     "refused_requests",
     "recipient_runs",
     "recipient_postings",
     "sign_in_failures",
+    "passkey_challenges",
     "inbound_arrivals",
     "uploads",
     "upload_parts",
@@ -216,6 +218,7 @@ async fn users(kit: &Kit, account: AccountId) {
         let edited = store.users().edit(UserId(7), edit, None, by(NOW));
         assert!(edited.await.unwrap());
     }
+    passkey(store).await;
     let session = NewSession {
         hash: hash(1),
         is_signed_in: true,
@@ -245,6 +248,31 @@ async fn users(kit: &Kit, account: AccountId) {
     };
     let invited = store.one_time_links().invite(invited, link, 9, by(NOW));
     assert_eq!(invited.await.unwrap(), Invited::Yes(UserId(8)));
+}
+
+/// A passkey that answered its challenge.
+async fn passkey(store: &Store) {
+    let challenge = Challenge {
+        hash: hash(3),
+        user: Some(UserId(7)),
+        client: "203.0.113.9".to_owned(),
+        state: vec![3; 40],
+        expires_at_ms: NOW + DAY,
+    };
+    let passkey = Passkey {
+        credential: vec![4; 32],
+        user: UserId(7),
+        name: "Phone".to_owned(),
+        public_key: vec![5; 40],
+        state: vec![6; 7],
+        transports: 8,
+        created_at_ms: NOW,
+        used_at_ms: None,
+    };
+    let passkeys = store.users().passkeys();
+    assert!(passkeys.begin(challenge.clone(), NOW).await.unwrap());
+    let added = passkeys.add(challenge, passkey, by(NOW)).await.unwrap();
+    assert_eq!(added, PasskeyAdded::Yes);
 }
 
 /// A route, a message, and a page that waits for the others.

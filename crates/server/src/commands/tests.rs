@@ -120,6 +120,7 @@ fn every_command_on_users_is_understood() {
         "ogene user remove --email ada@example.ng --operator",
         "ogene user reset --email ada@example.ng",
         "ogene user remove-second-factor --email ada@example.ng",
+        "ogene user remove-passkeys --email ada@example.ng",
         "ogene user disable --email ada@example.ng",
         "ogene user enable --email ada@example.ng",
     ] {
@@ -297,7 +298,7 @@ enum Audited {
 }
 
 /// Every command. A new one is added here with its relation to the audit.
-const AUDITED: [(&str, Audited); 94] = [
+const AUDITED: [(&str, Audited); 95] = [
     ("serve", Audited::Nothing),
     ("demo", Audited::Nothing),
     ("config.default", Audited::Nothing),
@@ -334,6 +335,7 @@ const AUDITED: [(&str, Audited); 94] = [
     ("user.remove", Audited::Entry),
     ("user.reset", Audited::Entry),
     ("user.remove-second-factor", Audited::Entry),
+    ("user.remove-passkeys", Audited::Entry),
     ("user.disable", Audited::Entry),
     ("user.enable", Audited::Entry),
     ("sender-id.register", Audited::Entry),

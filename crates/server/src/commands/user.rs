@@ -99,6 +99,15 @@ pub(super) enum User {
         #[command(flatten)]
         email: EmailArgs,
     },
+    /// Remove all passkeys of a user, such as of one whose device was stolen
+    #[command(
+        name = "remove-passkeys",
+        after_help = "Example: ogene user remove-passkeys --email ada@example.ng"
+    )]
+    RemovePasskeys {
+        #[command(flatten)]
+        email: EmailArgs,
+    },
     /// Shut a user out: all sessions end at once, on all nodes
     #[command(after_help = "Example: ogene user disable --email ada@example.ng")]
     Disable {
@@ -211,6 +220,7 @@ impl User {
                 let text = format!("{} signs in by password alone now.", email.email);
                 Answer::new(text, &json)
             }
+            Self::RemovePasskeys { email } => remove_passkeys(&operations, &email.email).await,
             Self::Disable { email } => set_status(&operations, email, UserStatus::Disabled).await,
             Self::Enable { email } => set_status(&operations, email, UserStatus::Active).await,
         }
@@ -226,6 +236,12 @@ async fn remove(
     operations.users().remove(user.id, account).await?;
     let json = json!({ "id": user.id.to_string(), "removed": true });
     Answer::new(format!("{} has no role there any more.", user.email), &json)
+}
+
+async fn remove_passkeys(operations: &Operations, email: &str) -> Result<Answer, Failure> {
+    let id = operations.users().remove_passkeys(email).await?;
+    let json = json!({ "id": id.to_string(), "passkeys": 0 });
+    Answer::new(format!("{email} has no passkeys any more."), &json)
 }
 
 async fn set_status(

@@ -12,6 +12,8 @@ mod mail;
 mod messages;
 mod opt_outs;
 mod overview;
+mod passkey_answers;
+mod passkeys;
 mod payments;
 mod programs;
 mod requests;

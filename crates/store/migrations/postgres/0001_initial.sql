@@ -214,6 +214,32 @@ create table sign_in_failures (
 );
 create index sign_in_failures_by_time on sign_in_failures (last_at_ms);
 
+-- The passkeys of users, by the id that the authenticator made. `public_key` and `state`, which has the counter of
+-- uses, are in the form of the library that checks them.
+create table passkeys (
+    credential_id bytea not null primary key,
+    user_id bigint not null references users (user_id),
+    name text not null,
+    public_key bytea not null,
+    state bytea not null,
+    transports bigint not null,
+    created_at_ms bigint not null,
+    used_at_ms bigint
+);
+create index passkeys_by_user on passkeys (user_id, created_at_ms);
+
+-- The challenges that wait for the answer of a passkey, by the hash of the secret that the browser has. Each is good
+-- once. One that adds a passkey has the user, and one of a sign-in has none.
+create table passkey_challenges (
+    challenge_hash bytea not null primary key,
+    user_id bigint references users (user_id),
+    client text not null,
+    state bytea not null,
+    expires_at_ms bigint not null
+);
+create index passkey_challenges_by_client on passkey_challenges (client, expires_at_ms);
+create index passkey_challenges_by_end on passkey_challenges (expires_at_ms);
+
 -- Wallets
 
 -- The six balances of an account. `spent_today` is the sum of charges on `spent_day`, in days of Lagos since 1970.

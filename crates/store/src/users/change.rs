@@ -22,6 +22,8 @@ pub enum Edit {
     ConfirmSecondFactor(i64, Vec<String>),
     /// The end of the second factor.
     RemoveSecondFactor,
+    /// The end of all passkeys.
+    RemovePasskeys,
     /// The hashes of new recovery codes.
     RecoveryCodes(Vec<String>),
     /// A step of the second factor that is used up.
@@ -40,6 +42,7 @@ impl Edit {
             Self::Password(_) => Some("user.set-password"),
             Self::ConfirmSecondFactor(..) => Some("user.confirm-second-factor"),
             Self::RemoveSecondFactor => Some("user.remove-second-factor"),
+            Self::RemovePasskeys => Some("user.remove-passkeys"),
             Self::RecoveryCodes(_) => Some("user.make-recovery-codes"),
             Self::UseRecoveryCode(..) => Some("user.use-recovery-code"),
             Self::Status(UserStatus::Active) => Some("user.enable"),
@@ -54,6 +57,7 @@ impl Edit {
             Self::Password(_)
                 | Self::ConfirmSecondFactor(..)
                 | Self::RemoveSecondFactor
+                | Self::RemovePasskeys
                 | Self::Status(_)
         )
     }
@@ -94,6 +98,7 @@ impl Edit {
                  where user_id = $1",
             )
             .bind(user.0),
+            Self::RemovePasskeys => query("delete from passkeys where user_id = $1").bind(user.0),
             Self::RecoveryCodes(codes) | Self::UseRecoveryCode(_, codes) => {
                 query("update users set recovery_codes = $2 where user_id = $1")
                     .bind(user.0)
@@ -125,6 +130,7 @@ impl Edit {
                 json!({ "recovery_codes": before.recovery_codes.len() }),
                 json!({ "recovery_codes": codes.len() }),
             ),
+            Self::RemovePasskeys => (Value::Null, json!({ "passkeys": 0 })),
             Self::Password(_) => (
                 json!({ "password": before.password.is_some() }),
                 json!({ "password": true }),

@@ -3,7 +3,8 @@
 use super::{HOSTILE, NOW_MS, shell};
 use crate::parts::{Badge, Choice, Confirm, Empty, Field, Kind, Tone};
 use crate::screens::{
-    Invitation, Member, NewLink, Place, Profile, RecoveryCodes, SecondFactor, Session, Team,
+    AddPasskey, Invitation, Member, NewLink, PasskeyList, PasskeyRow, Place, Profile,
+    RecoveryCodes, SecondFactor, Session, Team,
 };
 use crate::{Section, html};
 
@@ -15,6 +16,8 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
         ("profile", html(&profile("Firefox on Linux"))),
         ("profile-hostile", html(&profile(HOSTILE))),
         ("second-factor", html(&second_factor())),
+        ("add-passkey", html(&add_passkey("Phone"))),
+        ("add-passkey-hostile", html(&add_passkey(HOSTILE))),
         ("recovery-codes", html(&recovery_codes())),
     ]
 }
@@ -83,6 +86,7 @@ fn profile(agent: &str) -> Profile {
         second_factor: "It is on. 9 recovery codes are left.".to_owned(),
         has_second_factor: true,
         confirmation: Field::password("password", "Current password"),
+        passkeys: passkeys(agent),
         places: vec![Place {
             name: agent.to_owned(),
             role: "owner".to_owned(),
@@ -90,6 +94,34 @@ fn profile(agent: &str) -> Profile {
         }],
         sessions: vec![session(None), session(Some(confirm("end-1")))],
         end_others: Some(confirm("end-others")),
+    }
+}
+
+fn passkeys(name: &str) -> PasskeyList {
+    let row = |used_at_ms| PasskeyRow {
+        name: name.to_owned(),
+        created_at_ms: NOW_MS - 86_400_000,
+        used_at_ms,
+    };
+    let choices = vec![Choice::new("0123456789abcdef", name)];
+    PasskeyList {
+        rows: vec![row(Some(NOW_MS)), row(None)],
+        add: vec![
+            Field::text("passkey_name", "Name"),
+            Field::password("passkey_password", "Current password"),
+        ],
+        remove: vec![
+            Field::new(Kind::Select(choices), "passkey", "Passkey"),
+            Field::password("removal_password", "Current password"),
+        ],
+    }
+}
+
+fn add_passkey(name: &str) -> AddPasskey {
+    AddPasskey {
+        shell: shell("Add a passkey", Section::Profile),
+        name: name.to_owned(),
+        options: format!("{{\"challenge\":{name:?}}}"),
     }
 }
 

@@ -110,6 +110,11 @@ impl BrowserRequest {
         origin::is_own(&self.headers, &self.uri, public)
     }
 
+    /// Returns the secret of forms before a sign-in.
+    pub(crate) fn form_secret(&self) -> &Secret {
+        &self.form_secret
+    }
+
     /// Returns the token of forms before a sign-in.
     pub(crate) fn form_token(&self) -> String {
         self.form_secret.form_token()

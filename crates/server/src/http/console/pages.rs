@@ -33,6 +33,7 @@ mod operations;
 mod operator_routes;
 mod opt_outs;
 mod overview;
+mod passkeys;
 mod payment_parts;
 mod payment_settings;
 mod profile;
@@ -88,6 +89,8 @@ fn entry() -> Vec<Page> {
         post_public("/sign-in", sign_in::by_password),
         get_public("/sign-in/code", sign_in::code_page),
         post_half("/sign-in/code", sign_in::by_code),
+        post_public("/sign-in/passkey/begin", passkeys::begin_sign_in),
+        post_public("/sign-in/passkey", passkeys::sign_in),
         get_public("/sign-in/forgotten", forgotten::page),
         post_public("/sign-in/forgotten", forgotten::send),
         post_half("/sign-out", sign_in::sign_out),
@@ -118,6 +121,17 @@ fn own() -> Vec<Page> {
             "/console/profile/sessions/end-others",
             OwnProfile,
             profile::end_others,
+        ),
+        post(
+            "/console/profile/passkeys/begin",
+            OwnProfile,
+            passkeys::begin,
+        ),
+        post("/console/profile/passkeys", OwnProfile, passkeys::add),
+        post(
+            "/console/profile/passkeys/remove",
+            OwnProfile,
+            passkeys::remove,
         ),
         get(
             "/console/profile/second-factor",

@@ -5,6 +5,7 @@ use super::traffic::Samples;
 use super::verifying::Verifying;
 use crate::http::context::{Settings, State};
 use arc_swap::ArcSwap;
+use domain::user::passkey::RelyingParty;
 use engine::{Engine, MailSettings};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub struct Console {
     pub settings: Arc<ArcSwap<Settings>>,
     /// The origin at which browsers reach the service, if the configuration names it.
     pub public_origin: Option<String>,
+    /// The relying party of passkeys, if browsers allow passkeys at the origin.
+    pub(super) relying_party: Option<RelyingParty>,
     /// The SMTP server for one-time links. Then the origin is named as well.
     pub mail: Option<MailSettings>,
     /// The places of resets at the sign-in whose mail is under way.
@@ -64,6 +67,7 @@ impl Console {
             verifying: Verifying::default(),
             counting: Counting::default(),
             settings: Arc::clone(&state.settings),
+            relying_party: public_origin.as_deref().and_then(RelyingParty::of),
             public_origin,
             mail,
             resets: Arc::new(Semaphore::new(MAX_RESETS)),

@@ -6,6 +6,7 @@ use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::lists::confirm;
+use super::passkeys::listed;
 use super::sign_in::home;
 use console::parts::Field;
 use console::screens::{Place, Profile, Session};
@@ -23,6 +24,7 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
     let factor = sessions.second_factor(visit).await?;
     let memberships = sessions.memberships(visit).await?;
     let all = sessions.list(visit).await?;
+    let passkeys = sessions.passkeys(visit).await?;
     let shell = visitor.shell("Profile", Section::Profile);
     let has_others = all.len() > 1;
     let hint = format!("At least {MIN_CHARACTERS} characters. A sentence is best.");
@@ -48,6 +50,7 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
         },
         confirmation: Field::password("password", "Current password")
             .autocomplete("current-password"),
+        passkeys: listed(&visitor.console, passkeys),
         places: places(&memberships, visit.account),
         end_others: has_others.then(|| {
             confirm(

@@ -37,24 +37,42 @@ pub(super) async fn by_password(browser: BrowserRequest, fields: Form) -> Answer
     let signed_in = sessions.sign_in(email, password, &browser.client).await;
     let signed_in = match signed_in.map_err(Failure::from) {
         Ok(signed_in) => signed_in,
-        Err(failure) => {
-            let (status, text) = failure.shown()?;
-            return Ok(form(&browser, &fields, status, Some(text)));
-        }
+        Err(failure) => return refused(&browser, &fields, failure),
     };
-    // A session that the browser had before ends: nobody can have prepared the new one.
-    if let Some(old) = browser.session() {
-        sessions.sign_out(&old).await?;
-    }
     let path = if signed_in.needs_code {
+        end_old(&browser).await?;
         format!("/sign-in/code?next={}", next(&fields).unwrap_or_default())
     } else {
-        let visit = sessions.visit(&signed_in.secret).await?;
-        visit
-            .ok_or(Failure::SignedOut)
-            .map(|visit| after(&visit, &fields))?
+        entered(&browser, &signed_in.secret, &fields).await?
     };
     Ok(begun(&browser, &path, &signed_in.secret))
+}
+
+/// Ends the session that the browser had before: nobody can have prepared the new one.
+async fn end_old(browser: &BrowserRequest) -> Result<(), Failure> {
+    if let Some(old) = browser.session() {
+        let sessions = browser.console.engine.sessions();
+        sessions.sign_out(&old).await?;
+    }
+    Ok(())
+}
+
+/// Returns the page to which a complete sign-in leads.
+pub(super) async fn entered(
+    browser: &BrowserRequest,
+    secret: &Secret,
+    fields: &Form,
+) -> Result<String, Failure> {
+    end_old(browser).await?;
+    let visit = browser.console.engine.sessions().visit(secret).await?;
+    let visit = visit.ok_or(Failure::SignedOut)?;
+    Ok(after(&visit, fields))
+}
+
+/// Returns the form of the sign-in with the reason of a refusal.
+pub(super) fn refused(browser: &BrowserRequest, fields: &Form, failure: Failure) -> Answered {
+    let (status, text) = failure.shown()?;
+    Ok(form(browser, fields, status, Some(text)))
 }
 
 /// `GET /sign-in/code`.
@@ -140,6 +158,7 @@ fn form(
         hidden: hidden(fields),
         csrf_token: browser.form_token(),
         theme: browser.theme,
+        asks_passkey: browser.console.relying_party.is_some(),
         ..PlainForm::sign_in(fields.get("email"))
     };
     browser.page(status, console::html(&screen))
