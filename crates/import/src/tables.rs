@@ -16,7 +16,7 @@ const CHUNK: i64 = 2_000;
 
 /// The tables in the order of the import. A referenced table comes first, and the tables that let a
 /// node work come last.
-pub(super) const TABLES: [Table; 46] = [
+pub(super) const TABLES: [Table; 47] = [
     Table {
         name: "accounts",
         bucketed: Bucketed::No,
