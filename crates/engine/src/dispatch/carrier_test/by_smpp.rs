@@ -16,7 +16,7 @@ use std::time::Duration;
 use store::ReceiptStatus;
 use tokio::time::{Instant, timeout_at};
 
-/// Time beside the timeout of a response in which the session reports it.
+/// Time beside the timeout of a response in which the session reports it, and time of an unbind.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// A bound connection.
@@ -71,6 +71,20 @@ async fn next_outcome(links: &mut [Link], early: &mut Vec<Delivered>) -> Option<
     }
 }
 
+/// Unbinds, and waits until it is done. Until then the carrier may not have the answer to a receipt,
+/// and would deliver it again.
+async fn unbind(mut links: Vec<Link>) {
+    for link in &links {
+        link.session.unbind();
+    }
+    let deadline = Instant::now() + GRACE;
+    for link in &mut links {
+        let ended = async { while link.fill().await.is_some() {} };
+        // A carrier that does not answer ends with the connection.
+        let _ = timeout_at(deadline, ended).await;
+    }
+}
+
 pub(super) struct SmppTest<'a> {
     pub(super) carrier: &'a TestedCarrier,
     pub(super) smpp: &'a SmppSettings,
@@ -100,9 +114,7 @@ impl SmppTest<'_> {
         } else {
             Ok(self.receive(&mut links, end, ids, early, steps).await)
         };
-        for link in &links {
-            link.session.unbind();
-        }
+        unbind(links).await;
         end
     }
 

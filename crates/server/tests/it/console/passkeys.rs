@@ -222,7 +222,7 @@ async fn an_answer_for_another_site_or_without_its_user_is_refused() {
     let (options, csrf) = asked(&mut browser).await;
     let made = phone.sign_as("webauthn.create", &options);
     assert_eq!(answered(&mut browser, &csrf, &made).await.status, 422);
-    for broken in ["", "{}", "null", "[", &"[".repeat(100_000), &made[..40]] {
+    for broken in ["", "{}", "null", "[", &"[".repeat(10_000), &made[..40]] {
         let (_, csrf) = asked(&mut browser).await;
         let refused = answered(&mut browser, &csrf, broken).await;
         assert_eq!(refused.status, 422, "{}", &broken[..broken.len().min(40)]);
