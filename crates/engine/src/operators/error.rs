@@ -128,8 +128,10 @@ pub enum OperationError {
     /// The amount is out of range.
     #[error("the amount must be more than 0 and at most 1,000,000,000.00 naira")]
     Amount,
-    /// A text is empty or too long.
-    #[error("{0} must be 1 to {MAX_CHARACTERS} characters")]
+    /// A text is empty or too long, or has a control character.
+    #[error(
+        "{0} must be 1 to {MAX_CHARACTERS} characters, without line breaks and other control characters"
+    )]
     Length(&'static str),
     /// The expiry of the token is in the past.
     #[error("the token would have expired already: give a time in the future")]
@@ -208,7 +210,27 @@ pub(super) type Result<T> = std::result::Result<T, OperationError>;
 pub(super) fn checked(what: &'static str, text: &str) -> Result<String> {
     let text = text.trim();
     match text.chars().count() {
-        1..=MAX_CHARACTERS => Ok(text.to_owned()),
+        1..=MAX_CHARACTERS if !text.contains(char::is_control) => Ok(text.to_owned()),
         _ => Err(OperationError::Length(what)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_trimmed_and_has_no_control_character() {
+        assert_eq!(checked("the name", " web shop ").unwrap(), "web shop");
+        for text in [
+            "",
+            " ",
+            "web\0shop",
+            "web\nshop",
+            &"a".repeat(MAX_CHARACTERS + 1),
+        ] {
+            let refused = checked("the name", text).unwrap_err().to_string();
+            assert!(refused.starts_with("the name must be 1 to "), "{refused}");
+        }
     }
 }
