@@ -101,7 +101,7 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
 }
 
 /// Returns the body that the documentation has as the example of the operation, with a sender ID of
-/// the account. Of the request itself no body was kept.
+/// the account. No body of the request was kept.
 async fn body(visitor: &Visitor, one: &RefusedRequest) -> Result<Option<Value>, Failure> {
     let document = visitor.console.settings.load().document.clone();
     let Some(mut body) = example(&document, &one.method, &one.route) else {
