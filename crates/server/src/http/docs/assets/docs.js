@@ -285,7 +285,10 @@ async function sendersOf(token) {
     const response = await fetch("/api/sandbox/v2/sender-ids", { headers, credentials: "omit", cache: "no-store" });
     const answer = await response.json();
     if (!response.ok) return { approved: [], about: answer.error.message };
-    const approved = answer.data.sender_ids.filter((one) => one.status === "approved").map((one) => one.sender_id);
+    // The examples use the first one: a name comes before a number, such as a short code.
+    const isNumber = (senderId) => Number(/^\d+$/.test(senderId));
+    const approved = answer.data.sender_ids.filter((one) => one.status === "approved").map((one) => one.sender_id)
+      .sort((one, other) => isNumber(one) - isNumber(other));
     const about = approved.length ? `Approved sender IDs: ${approved.join(", ")}.` : "This account has no approved sender ID yet: ask your operator for one.";
     return { approved, about };
   } catch (fault) {
