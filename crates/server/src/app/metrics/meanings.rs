@@ -50,7 +50,7 @@ const COUNTERS: [(&str, &str); 24] = [
     ),
     (
         "ogene_receipts_unreadable_total",
-        "Receipts without a message id or a state; they are answered and dropped, and the first is logged.",
+        "Receipts without a message id or a state, which are answered and dropped, and answers to polling without a state.",
     ),
     (
         "ogene_inbound_total",
