@@ -76,9 +76,10 @@ The message is charged to nobody and is in no list. The audit names the test, wi
 paused or drained is not tested. The test is not retried, and does not count against `max_per_second`.
 
 The command opens a connection of its own. While a node serves, an SMPP carrier gets one transmitter beside `binds`, and
-the receipt goes to the connections of the node, where the command looks it up. Otherwise the command binds as
-configured and receives by itself; what belongs to other messages stays with the carrier. A carrier by HTTP posts the
-receipt to a node that serves, so without one the command ends after the answer.
+the receipt goes to the connections of the node. The command reads it from the database. Otherwise the command binds
+as configured and receives by itself; receipts of other messages stay with the carrier. The command itself asks a
+carrier by HTTP with `poll` for the state. Another one posts the receipt to a node that serves, so without such a node
+the command ends after the answer.
 
 The exit code is 0 if the carrier accepted the message and no receipt names a failure, else 1.
 
@@ -93,10 +94,10 @@ pub(super) struct TestArgs {
     /// The sender ID
     #[arg(long, value_name = "SENDER", default_value = "Ogene", value_parser = sender)]
     from: String,
-    /// The text, which is sent as it is [default: a test message with the time]
+    /// The text of at most 1,000 characters, sent as it is [default: a test message with the time]
     #[arg(long)]
     text: Option<String>,
-    /// Longest wait for the receipt; 0s waits for none
+    /// Longest wait for the receipt, at most 1h; 0s waits for none
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = wait)]
     wait: Duration,
 }

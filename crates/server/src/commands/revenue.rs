@@ -9,9 +9,9 @@ use engine::operators::{MonthRevenue, SumProgress};
 use serde::Serialize;
 
 pub(super) const AFTER_HELP: &str = "Months are those of Africa/Lagos, the oldest first, and the last one is not over. Top-ups are without VAT and bonus. \
-    CREDITED are the credits of operators without debits. SPENT is after refunds, and FROM_BONUS is the part of it that bonuses \
-    paid. MARGINS went to the parents of sub-accounts. REVENUE is SPENT without both. Costs of carriers are not in it.\n\n\
-    The ledger is read in days. With millions of messages this takes minutes, and the service may run meanwhile.\n\n\
+    CREDITED are the credits of operators minus their debits. SPENT is after refunds, and FROM_BONUS is the part of it that bonuses \
+    paid. MARGINS went to the parents of sub-accounts. REVENUE is SPENT minus both. Costs of carriers are not in it.\n\n\
+    The ledger is read day by day. With millions of messages this takes minutes, and the service may run meanwhile.\n\n\
     Example: ogene revenue --months 3 --json";
 
 #[derive(Args)]

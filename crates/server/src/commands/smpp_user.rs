@@ -39,7 +39,7 @@ pub(super) enum SmppUser {
         #[command(flatten)]
         dialect: DialectArgs,
     },
-    /// List SMPP users by account, the newest first, with the connections of now
+    /// List SMPP users by account, the newest first, with their current connections
     #[command(after_help = "Example: ogene smpp-user list --account 1882399170363392")]
     List {
         /// Only users of this account
@@ -191,7 +191,7 @@ struct UserJson<'a> {
     latin_1: bool,
     created_at: String,
     revoked_at: Option<String>,
-    /// The connections of now, on all nodes.
+    /// The current connections, on all nodes.
     #[serde(skip_serializing_if = "Option::is_none")]
     bound: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]

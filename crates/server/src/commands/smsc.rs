@@ -152,8 +152,8 @@ struct InboundMessages {
     /// Delay from the bind to the first message, and between messages: a time, or a range
     #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = simulator::parse_delay)]
     inbound_delay: Delay,
-    /// Repeat them: close each connection once the messages on it are answered, and deliver the same
-    /// PDUs again on the next one, as if the answers were lost
+    /// Close each connection once the messages on it are answered, and deliver the same PDUs again on
+    /// the next one, as if the answers were lost
     #[arg(long)]
     inbound_again: bool,
 }

@@ -30,7 +30,7 @@ pub(super) enum SubAccountCommand {
     },
     /// Show a sub-account, with its prices beside those of its parent
     #[command(
-        after_help = "The price of the parent is its highest over all networks, so the margin is what it gets at least.\n\n\
+        after_help = "The price of the parent is its highest over all networks, so the margin is the least that the parent gets.\n\n\
         Example: ogene sub-account show --sub-account 1882399170363400"
     )]
     Show(Which),

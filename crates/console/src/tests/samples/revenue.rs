@@ -113,7 +113,7 @@ fn revenue(counted: Option<Counted>) -> Revenue {
     Revenue {
         shell: operator("Revenue", Section::Revenue),
         lead: "Money that moved in each month of Lagos. Revenue is what messages cost after \
-               refunds, without what bonuses paid and without the margins of parents."
+               refunds, minus what bonuses paid and minus the margins of parents."
             .to_owned(),
         fields: vec![Field::new(Kind::Select(choices.to_vec()), "months", "Months").value("12")],
         href: "/operator/revenue".to_owned(),

@@ -24,7 +24,7 @@ const CHOICES: [u8; 4] = [12, 3, 6, MAX_MONTHS];
 /// Longest wait of a page for numbers that are being added up.
 const WAIT: Duration = Duration::from_secs(1);
 const LEAD: &str = "Money that moved in each month of Lagos. Revenue is what messages cost after \
-                    refunds, without what bonuses paid and without the margins of parents. Costs \
+                    refunds, minus what bonuses paid and minus the margins of parents. Costs \
                     of carriers are not in it.";
 
 /// `GET /operator/revenue`. The first visit starts the addition. With `part=state` it answers only
