@@ -173,7 +173,7 @@ fn alerts(rows: Vec<Vec<Cell>>) -> Listing {
             Column::number("Threshold"),
             Column::text("Receiver"),
             Column::text("Balance").wide(),
-            Column::number("Last told").wide(),
+            Column::number("Last sent").wide(),
             Column::number(""),
         ],
         rows,

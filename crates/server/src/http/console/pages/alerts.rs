@@ -37,7 +37,7 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
             Column::number("Threshold"),
             Column::text("Receiver"),
             Column::text("Balance").wide(),
-            Column::number("Last told").wide(),
+            Column::number("Last sent").wide(),
             Column::number(""),
         ],
         rows: rows.collect(),
@@ -81,7 +81,7 @@ fn row(visitor: &Visitor, alert: &Alert, may_change: bool) -> Vec<Cell> {
         (&format!("remove-{}", alert.id), "Remove"),
         (
             &format!("Remove the alert at {}?", naira(alert.threshold)),
-            &format!("{receiver} is not told any more."),
+            &format!("{receiver} gets this alert no more."),
         ),
         &format!("{PATH}/{}/remove", alert.id),
         &[],
