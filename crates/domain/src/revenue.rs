@@ -37,7 +37,7 @@ impl Month {
         Self::of(day_begins_at(day))
     }
 
-    /// Returns the begin of the month, Unix milliseconds.
+    /// Returns the start of the month, Unix milliseconds.
     pub fn begins_at_ms(self) -> i64 {
         parse_time(&format!("{self}-01 00:00:00")).unwrap_or_default()
     }
@@ -107,7 +107,7 @@ impl Period {
         Self { from_ms, until_ms }
     }
 
-    /// Returns the begins of the days in Lagos that the period touches, and of the day after the
+    /// Returns the starts of the days in Lagos that the period touches, and of the day after the
     /// last.
     pub fn days(self) -> impl Iterator<Item = i64> {
         (lagos_day(self.from_ms)..=lagos_day(self.until_ms)).map(day_begins_at)

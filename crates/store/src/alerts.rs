@@ -106,8 +106,8 @@ impl Alerts<'_> {
         self.db.change(tell).await
     }
 
-    /// Takes some mails that are due, and sets the time of their next attempt. Each tells the balance
-    /// of now.
+    /// Takes some mails that are due, and sets the time of their next attempt. Each has the current
+    /// balance.
     pub async fn take_mails(self, now_ms: i64, next_ms: i64, limit: u32) -> Result<Vec<DueMail>> {
         let take = TakeMails {
             buckets: Buckets::of(self.db).count(),

@@ -23,7 +23,7 @@ pub struct PlainForm {
     pub hidden: Vec<(String, String)>,
     /// The address that the form posts to.
     pub href: String,
-    /// The name of the button. A screen that only says something has none, and no form.
+    /// The name of the button. A screen of text alone has none, and no form.
     pub action: String,
     /// `true` if a second form asks for a passkey.
     pub asks_passkey: bool,

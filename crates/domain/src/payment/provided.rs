@@ -17,7 +17,7 @@ pub struct Received {
     pub payment_id: String,
 }
 
-/// Maximum length of what a provider says about a payment, in characters.
+/// Maximum length of a provider's text about a payment, in characters.
 const MAX_CHARACTERS: usize = 200;
 
 impl Received {

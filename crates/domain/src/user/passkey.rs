@@ -73,7 +73,7 @@ fn is_domain(host: &str) -> bool {
 }
 
 /// Returns the id of a passkey in lists, by the id that its authenticator made. Eight bytes of a
-/// hash tell the passkeys of a user apart.
+/// hash distinguish the passkeys of a user.
 pub fn list_id(credential: &[u8]) -> String {
     hex(&Sha256::digest(credential)[..8])
 }

@@ -83,7 +83,7 @@ struct Poller {
     carrier: Arc<str>,
     client: Arc<HttpClient>,
     poll: Arc<PollSettings>,
-    /// Most requests at once.
+    /// Maximum number of requests at once.
     window: usize,
     timeout: Duration,
 }

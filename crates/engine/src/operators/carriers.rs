@@ -42,8 +42,8 @@ impl Carriers {
     }
 
     /// Sends a message over a carrier that is not stopped, outside of all accounts, and passes on
-    /// each step. The audit names the test before anything is sent. `serves_embedded` says whether a
-    /// service runs on the embedded database, if there is one.
+    /// each step. The audit names the test before anything is sent. `serves_embedded` is
+    /// `true` if a service runs on the embedded database, and `None` on PostgreSQL.
     pub async fn test(
         self,
         (system, serves_embedded): (System, Option<bool>),

@@ -1,5 +1,5 @@
 //! Passkeys: a way to sign in beside the password. A passkey checks its user by itself, such as by
-//! a finger, so no code is asked for.
+//! a fingerprint, so no code is asked for.
 
 use super::error::{Result, SessionError};
 use super::profile::confirm_password;

@@ -155,7 +155,7 @@ impl Lines {
         let mut octets = Vec::new();
         for number in 1.. {
             octets.clear();
-            // One octet more tells a longer line apart.
+            // One octet more shows that the line is longer.
             let mut line = (&mut *reader).take(MAX_LINE_OCTETS as u64 + 1);
             if line.read_until(b'\n', &mut octets)? == 0 {
                 break;

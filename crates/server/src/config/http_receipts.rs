@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Lengths of the secret of a hook, which is part of a URL.
 const SECRET_CHARACTERS: RangeInclusive<usize> = 16..=128;
 
-/// The keys of a hook alone. Without any of them a carrier may be polled without a hook.
+/// The keys of a hook alone. A polled carrier that has none of them has no hook.
 const HOOK_KEYS: [&str; 7] = [
     "secret",
     "secret_file",

@@ -10,7 +10,7 @@ use domain::alert::Alert;
 pub struct DueMail {
     /// The alert.
     pub alert: Alert,
-    /// The balance of now, which it tells.
+    /// The current balance, which the mail names.
     pub balance: Money,
 }
 
@@ -25,7 +25,8 @@ pub(super) struct TakeMails {
 impl Change for TakeMails {
     type Output = Vec<DueMail>;
 
-    /// A mail that failed before tells the balance of now. A balance that has risen since is not told.
+    /// A mail that failed before names the current balance. It is dropped if the balance is not below
+    /// the threshold any more.
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<DueMail>> {
         let due = locking!(
             "select a.alert_id, a.account_id, a.threshold, a.url, a.email, a.below,

@@ -100,7 +100,7 @@ fn rows<'c>(cases: impl Iterator<Item = &'c PendingSettlement>) -> Vec<Row<'c>> 
     rows
 }
 
-/// Returns the number that tells a row from others of its millisecond.
+/// Returns the number that distinguishes a row from others of its millisecond.
 fn apart(packed: &[u8]) -> i64 {
     let mixed = packed.iter().fold(0x811C_9DC5_u32, |hash, &octet| {
         (hash ^ u32::from(octet)).wrapping_mul(0x0100_0193)

@@ -126,7 +126,7 @@ fn submit(carrier: &TestedCarrier, message: &TestMessage, text: &Text) -> HttpSu
     }
 }
 
-/// Returns the begin of an answer in one line.
+/// Returns the beginning of an answer in one line.
 fn shown(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let letters = text.chars().take(SHOWN_CHARACTERS);

@@ -21,7 +21,7 @@ pub struct TestMessage {
 /// A step of a test.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct TestStep {
-    /// Time since the begin of the test.
+    /// Time since the start of the test.
     pub at: Duration,
     /// The name of the step.
     pub name: &'static str,

@@ -19,7 +19,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 const PATH: &str = "/operator/revenue";
-/// The choices of months. The first is taken where nobody chose.
+/// The choices of months. The first is the default.
 const CHOICES: [u8; 4] = [12, 3, 6, MAX_MONTHS];
 /// Longest wait of a page for numbers that are being added up.
 const WAIT: Duration = Duration::from_secs(1);

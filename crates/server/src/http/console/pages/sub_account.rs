@@ -54,7 +54,7 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
     Ok(visitor.answer(&screen))
 }
 
-/// Returns the begin of the usage that pages show.
+/// Returns the start of the usage that pages show.
 pub(super) fn since_ms(visitor: &Visitor) -> i64 {
     visitor.now_ms() - DAYS * DAY_MS
 }
