@@ -86,6 +86,8 @@ struct Poller {
     /// Maximum number of requests at once.
     window: usize,
     timeout: Duration,
+    /// The limiter of log lines about requests without a state.
+    stateless: Arc<Outage>,
 }
 
 /// A message after a request for its state.
@@ -113,6 +115,7 @@ impl Poller {
             poll,
             window: settings.window,
             timeout: settings.response_timeout,
+            stateless: Arc::new(Outage::of("states of messages are not answered")),
         })
     }
 
@@ -176,9 +179,10 @@ impl Poller {
     fn ask(&self, poll: DuePoll) -> impl Future<Output = Asked> + use<> {
         let (client, rules) = (Arc::clone(&self.client), Arc::clone(&self.poll));
         let (carrier, timeout) = (Arc::clone(&self.carrier), self.timeout);
+        let stateless = Arc::clone(&self.stateless);
         async move {
             let name = &*carrier;
-            let mut receipt = None;
+            let (mut receipt, mut failure) = (None, None);
             if let Some((url, request)) = http_request(rules.poll.request(&poll.id)) {
                 match client.send(&url, request, timeout).await {
                     Ok(answered) => {
@@ -186,18 +190,22 @@ impl Poller {
                         receipt = rules.poll.receipt(&poll.id, status, &answered.body);
                         if receipt.is_none() {
                             receipt_unreadable(name);
-                            tracing::warn!(
-                                carrier.name = name,
-                                http.status = status,
-                                "carrier: answer without a state, asking again"
-                            );
+                            failure = Some(format!("HTTP {status} without a state"));
                         }
                     }
-                    Err(unanswered) => {
-                        let error = unanswered.error();
-                        tracing::warn!(carrier.name = name, %error, "carrier: no state, asking again");
-                    }
+                    Err(unanswered) => failure = Some(unanswered.error().to_string()),
                 }
+            }
+            // A carrier that is down fails many requests a second.
+            if let Some(error) = failure
+                && let Some(unlogged) = stateless.is_to_log()
+            {
+                tracing::warn!(
+                    carrier.name = name,
+                    %error,
+                    unlogged,
+                    "carrier: no state, asking again, logged at most once a minute"
+                );
             }
             Asked {
                 poll,

@@ -3,6 +3,7 @@
 use crate::carrier_testing::{names, test};
 use crate::http_carriers::{Aggregator, with};
 use crate::kit::{MTN, Ogene, SENDER, Setup, numbers, to, until};
+use crate::odd_carriers::logged;
 use domain::DeliveryStatus;
 use serde_json::json;
 use std::time::Duration;
@@ -71,6 +72,25 @@ async fn a_state_is_asked_for_until_it_is_final() {
         "982",
         "the second is refunded"
     );
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn answers_without_a_state_leave_one_line_a_minute() {
+    let aggregator = Aggregator::start([]).await;
+    answer_with(&aggregator, 404, "unknown");
+    let mut ogene = polling(&aggregator).start().await;
+    ogene.stop().await;
+    let log = logged(&mut ogene, async |ogene| {
+        let message = json!({"from": SENDER, "to": numbers(10), "body": "Dear customer"});
+        ogene.sent_id(message).await;
+        // Each message is due a second time only after its first answer.
+        polled_at_least(&aggregator, 20).await;
+        Some(())
+    })
+    .await;
+    let lines = log.lines().filter(|line| line.contains("HTTP 404 without"));
+    assert_eq!(lines.count(), 1, "{log}");
     ogene.end().await;
 }
 

@@ -189,7 +189,10 @@ async fn a_deliver_sm_over_64_kib_is_answered_and_ends_no_connection() {
 }
 
 /// Serves in a process of its own until a condition holds. Returns its log.
-async fn logged(ogene: &mut Ogene, until_then: impl AsyncFn(&Ogene) -> Option<()>) -> String {
+pub(crate) async fn logged(
+    ogene: &mut Ogene,
+    until_then: impl AsyncFn(&Ogene) -> Option<()>,
+) -> String {
     let directory = tempfile::tempdir().expect("a directory");
     let (file, log) = (
         directory.path().join("ogene.toml"),
