@@ -77,10 +77,10 @@ impl PlainForm {
         Self {
             text: format!(
                 "If a user has the address {email}, a mail is on its way. Its link is good once, \
-                 for 30 minutes. No mail? Look into the spam folder, or try another address."
+                 for 30 minutes. No mail? Check the spam folder, or try another address."
             ),
             links: to_sign_in(),
-            ..Self::new("Look into your mail", "", "")
+            ..Self::new("Check your mail", "", "")
         }
     }
 

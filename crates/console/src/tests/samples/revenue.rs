@@ -120,7 +120,7 @@ fn revenue(counted: Option<Counted>) -> Revenue {
         counted,
         empty: Empty::new(
             "The numbers are being added up",
-            "Days that were read: 212 of 466. It goes on when you leave the page.",
+            "Days that were read: 212 of 466. The addition goes on when you leave the page.",
         ),
         refresh: refresh.then(|| "/operator/revenue?part=state".to_owned()),
     }

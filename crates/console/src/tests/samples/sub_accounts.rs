@@ -198,8 +198,8 @@ fn priced() -> Part {
     let gateways = ["direct-refund", "otp"].map(|name| Choice::new(name, name));
     Part {
         title: "Prices".to_owned(),
-        lead: "Naira a page, and after the stroke those of a Unicode page. Your own price is the \
-               highest of all networks, so the margin is what you get at least."
+        lead: "Each cell has the naira of a page / of a Unicode page. Your own price is the \
+               highest of all networks, so the margin is the least that you get."
             .to_owned(),
         table: Some(table("Prices by gateway", columns, &rows)),
         empty: None,
@@ -234,7 +234,7 @@ fn transfer() -> Part {
                     .hint("Digits and a point, such as 1000.00.")
                     .inputmode("decimal"),
                 Field::text("reference", "Reference")
-                    .hint("A reference transfers once. You may write your own.")
+                    .hint("A reference counts for one transfer. You may write your own.")
                     .value("console-4nT0kEn4nT0kEn"),
             ],
             action: "Transfer".to_owned(),

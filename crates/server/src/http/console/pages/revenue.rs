@@ -70,7 +70,7 @@ fn screen(visitor: &Visitor, state: State) -> screens::Revenue {
         State::Running { progress } => {
             let (done, all) = progress.read();
             let text = format!(
-                "Days that were read: {done} of {all}. It goes on when you leave the page."
+                "Days that were read: {done} of {all}. The addition goes on when you leave the page."
             );
             empty = Empty::new("The numbers are being added up", text);
             refresh = Some(format!("{PATH}?part=state"));

@@ -158,7 +158,7 @@ fn rules() -> Vec<Field> {
             .hint("Addresses or ranges such as 203.0.113.0/24. Without any, all are allowed.")
             .optional(),
         Field::new(Kind::Select(gateways.collect()), "gateway", "Gateway")
-            .hint("That of messages without a service_type."),
+            .hint("The gateway of messages without a service_type."),
     ];
     fields.extend(boxes);
     fields

@@ -176,8 +176,8 @@ fn priced(visitor: &Visitor, sub: &SubAccount, prices: &[PagePrice]) -> Part {
     });
     Part {
         title: "Prices".to_owned(),
-        lead: "Naira a page, and after the stroke those of a Unicode page. Your own price is the \
-               highest of all networks, so the margin is what you get at least."
+        lead: "Each cell has the naira of a page / of a Unicode page. Your own price is the \
+               highest of all networks, so the margin is the least that you get."
             .to_owned(),
         table: Some(Table {
             label: "Prices by gateway".to_owned(),
@@ -241,7 +241,7 @@ fn transfer(visitor: &Visitor, sub: &SubAccount) -> Part {
                 .inputmode("decimal")
                 .autocomplete("off"),
             Field::text("reference", "Reference")
-                .hint("A reference transfers once. You may write your own.")
+                .hint("A reference counts for one transfer. You may write your own.")
                 .value(format!("console-{reference}"))
                 .autocomplete("off"),
         ],
