@@ -44,16 +44,32 @@ pub(super) fn request(
     })
 }
 
-/// Returns a template in which `{token}` is the token of the carrier.
-fn with_token(text: &str, token: &str) -> Result<HttpTemplate, String> {
-    let text = text.replace("{token}", &escaped(token));
-    HttpTemplate::parse(&text).map_err(|fault| fault.to_string())
+/// Reads something that has the token of the carrier. A fault may have the text around the token, so
+/// it is looked for with a stand-in first.
+fn with_token<T>(token: &str, read: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
+    read("token")?;
+    let text = "cannot be read with the token; write {{ or }} for a brace that is to be sent";
+    read(token).map_err(|_| text.to_owned())
+}
+
+/// Returns a text in which `{token}` is the token of the carrier. A doubled brace stays.
+fn filled(text: &str, token: &str) -> String {
+    let parts = text.split("{{");
+    let parts = parts.map(|part| part.replace("{token}", &escaped(token)));
+    parts.collect::<Vec<_>>().join("{{")
+}
+
+/// Reads a template in which `{token}` is the token of the carrier.
+fn template_of(text: &str, token: &str) -> Result<HttpTemplate, String> {
+    with_token(token, |token| {
+        HttpTemplate::parse(&filled(text, token)).map_err(|fault| fault.to_string())
+    })
 }
 
 fn template(section: &mut Section<'_>, key: &'static str, token: &str) -> Option<HttpTemplate> {
     let place = section.place_of(key);
     let text: String = section.require(key)?;
-    noted(section, (&place, key), with_token(&text, token))
+    noted(section, (&place, key), template_of(&text, token))
 }
 
 /// Returns a value, or adds its fault.
@@ -71,7 +87,7 @@ fn templates(
     token: &str,
 ) -> Result<Vec<(String, HttpTemplate)>, String> {
     let read = fields.into_iter().map(|(name, text)| {
-        let template = with_token(&text, token).map_err(|fault| format!("{name}: {fault}"))?;
+        let template = template_of(&text, token).map_err(|fault| format!("{name}: {fault}"))?;
         Ok((name, template))
     });
     read.collect()
@@ -108,8 +124,10 @@ fn body(section: &mut Section<'_>, token: &str) -> Option<BodyTemplate> {
             None
         }
         (Some(json), None) => {
-            let read = json_of(&json, token)
-                .and_then(|json| JsonTemplate::parse(&json).map_err(|fault| fault.to_string()));
+            let read = with_token(token, |token| {
+                let json = json_of(&json, token)?;
+                JsonTemplate::parse(&json).map_err(|fault| fault.to_string())
+            });
             noted(section, (&json_place, "json"), read.map(BodyTemplate::Json))
         }
         (None, Some(form)) => {
@@ -122,9 +140,9 @@ fn body(section: &mut Section<'_>, token: &str) -> Option<BodyTemplate> {
 /// Returns a value of TOML as JSON.
 fn json_of(node: &Node, token: &str) -> Result<serde_json::Value, String> {
     Ok(match &node.value {
-        Value::Text(text) => text.replace("{token}", &escaped(token)).into(),
+        Value::Text(text) => filled(text, token).into(),
         Value::Variable(text) => {
-            let text = text.replace("{token}", &escaped(token));
+            let text = filled(text, token);
             serde_json::from_str(&text).map_err(|fault| format!("is no JSON: {fault}"))?
         }
         Value::Boolean(flag) => (*flag).into(),

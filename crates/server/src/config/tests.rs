@@ -39,6 +39,13 @@ fn faults(text: &str) -> String {
     lines.join("\n")
 }
 
+/// Checks the fault of a file in which one part is another.
+fn has_fault(whole: &str, (part, instead): (&str, &str), fault: &str) {
+    assert!(whole.contains(part), "{part}");
+    let message = faults(&whole.replacen(part, instead, 1));
+    assert!(message.contains(fault), "{instead}: {message}");
+}
+
 fn rules(config: &Config, gateway: Gateway) -> &GatewayRules {
     config
         .gateways
@@ -935,9 +942,7 @@ fn a_fault_of_a_carrier_by_http_says_what_to_do() {
             "recipients_per_request: must be 1: each request has one recipient",
         ),
     ] {
-        assert!(BY_HTTP.contains(part), "{part}");
-        let message = faults(&BY_HTTP.replacen(part, instead, 1));
-        assert!(message.contains(fault), "{instead}: {message}");
+        has_fault(BY_HTTP, (part, instead), fault);
     }
 }
 
@@ -1014,9 +1019,7 @@ fn a_fault_of_polling_says_what_to_do() {
             "`to` and `from` belong together",
         ),
     ] {
-        assert!(BY_POLLING.contains(part), "{part}");
-        let message = faults(&BY_POLLING.replacen(part, instead, 1));
-        assert!(message.contains(fault), "{instead}: {message}");
+        has_fault(BY_POLLING, (part, instead), fault);
     }
     let preset = "[carriers.agg]\nkind = \"http\"\npreset = \"termii\"\nbase_url = \"https://a.ng\"\n\
                   token = \"t\"\npoll = {}\n";
@@ -1025,6 +1028,33 @@ fn a_fault_of_polling_says_what_to_do() {
         message.contains("carriers.agg.poll: this provider documents no query of a state"),
         "{message}"
     );
+}
+
+#[test]
+fn no_fault_of_a_request_has_the_token_of_the_carrier() {
+    for (part, instead, fault) in [
+        (
+            "text = \"{body}\"",
+            "text = \"{body}\", a = '{\"key\": \"{token}\"}'",
+            "has the placeholder {\"key\": \"token\"}",
+        ),
+        (
+            "?key={token}",
+            "?key={ {token} }",
+            "has the placeholder { token }",
+        ),
+        ("?key={token}", "?key={token}}", "has a lone brace"),
+    ] {
+        has_fault(BY_POLLING, (part, instead), fault);
+        let message = faults(&BY_POLLING.replacen(part, instead, 1));
+        assert!(!message.contains("t0ken"), "{message}");
+    }
+    let literal = BY_POLLING.replace("?key={token}", "?key={{token}}");
+    let config = read(&literal).expect("doubled braces are braces");
+    let http = config.carriers[0].http().expect("HTTP");
+    let polled = http.poll.as_ref().expect("polled");
+    let request = polled.poll.request("m1");
+    assert_eq!(request.url, "https://api.example.com/state/m1?key={token}");
 }
 
 #[test]
@@ -1047,8 +1077,7 @@ fn a_fault_of_a_carriers_url_or_preset_says_what_to_do() {
             "carriers.agg.submit: is replaced by `preset`",
         ),
     ] {
-        let message = faults(&BY_HTTP.replacen(part, instead, 1));
-        assert!(message.contains(fault), "{instead}: {message}");
+        has_fault(BY_HTTP, (part, instead), fault);
     }
     let preset =
         "[carriers.agg]\nkind = \"http\"\npreset = \"twilio\"\nbase_url = \"https://a.ng\"\n";
