@@ -46,9 +46,11 @@ pub(super) async fn set_price(visitor: Visitor, fields: Form) -> Answered {
     changed(&visitor, change, text).await
 }
 
-/// `POST /console/sub-accounts/{id}/transfer`.
+/// `POST /console/sub-accounts/{id}/transfer`. The name is read first, so that nothing can fail between
+/// the transfer and its notice.
 pub(super) async fn transfer(visitor: Visitor, fields: Form) -> Answered {
-    let (parent, id) = (parent(&visitor)?, id(&visitor)?);
+    let sub = sub_account(&visitor).await?;
+    let (parent, id, name) = (sub.parent, sub.account.id, sub.account.name);
     if !may_change(&visitor) {
         return Ok(visitor.refused(&path(id), LIVE_ONLY));
     }
@@ -59,17 +61,16 @@ pub(super) async fn transfer(visitor: Visitor, fields: Form) -> Answered {
         reference: given("reference"),
     };
     let made = accounts(&visitor).transfer(parent, id, &transfer).await;
-    let text = match &made {
-        Ok(made) => {
+    let text = made.as_ref().map_or_else(
+        |_| String::new(),
+        |made| {
             let amount = naira(made.request.amount);
-            let name = sub_account(&visitor).await?.account.name;
             match made.request.direction {
                 Direction::ToSub => format!("{amount} went to {name}."),
                 Direction::FromSub => format!("{amount} came back from {name}."),
             }
-        }
-        Err(_) => String::new(),
-    };
+        },
+    );
     visitor.after(made, &path(id), &text)
 }
 
