@@ -6,7 +6,7 @@ use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::lists::confirm;
 use super::send_parts::admit;
-use super::shared::{page_or_reason, pager, queries};
+use super::shared::{page_fields, page_or_reason, pager, queries};
 use console::Section;
 use console::figures::naira;
 use console::parts::{Badge, Cell, Column, Empty, Field, Kind, Table, Tone};
@@ -14,7 +14,7 @@ use console::screens::{Form as FormScreen, Listing};
 use domain::Environment;
 use domain::alert::{Alert, AlertFields, AlertTarget};
 use domain::user::role::Permission::ManageMoney;
-use engine::{PageFields, Purpose, alerts};
+use engine::{Purpose, alerts};
 
 const PATH: &str = "/console/alerts";
 const NEW: &str = "/console/alerts/new";
@@ -23,11 +23,8 @@ const OF_LIVE: &str = "Alerts are about the live wallet. Switch to Live to see a
 /// `GET /console/alerts`.
 pub(super) async fn page(visitor: Visitor) -> Answered {
     let (queries, query) = (queries(&visitor)?, visitor.query());
-    let page = PageFields {
-        limit: Some("50"),
-        cursor: query.find("cursor"),
-    };
-    let (found, reason) = page_or_reason(queries.alerts(page).await)?;
+    let found = queries.alerts(page_fields(query)).await;
+    let (found, reason) = page_or_reason(found)?;
     let is_live = visitor.environment() == Environment::Live;
     let may_change = is_live && visitor.may(ManageMoney);
     let rows = found.items.iter().map(|one| row(&visitor, one, may_change));

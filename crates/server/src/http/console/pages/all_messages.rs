@@ -111,9 +111,8 @@ async fn rows(visitor: &Visitor, found: &[Message]) -> Result<Vec<MessageRow>, F
             None => format!("{PATH}/{}", message.id),
         };
         MessageRow {
-            href,
             account: names.get(&message.account).cloned(),
-            ..messages::row(message)
+            ..messages::row(message, href)
         }
     });
     Ok(rows.collect())

@@ -2,18 +2,15 @@
 
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
-use super::shared::{optional, page_or_reason, pager, queries};
+use super::shared::{optional, page_fields, page_or_reason, pager, queries};
 use console::Section;
 use console::parts::{Cell, Column, Empty, Field, Table};
 use console::screens::Listing;
 use domain::inbound::InboundMessage;
 use domain::search::FilterFields;
-use engine::PageFields;
 
 const PATH: &str = "/console/inbound";
 const FILTERS: [&str; 3] = ["number", "sender", "keyword"];
-/// Messages of a page.
-const ROWS: &str = "50";
 /// Most characters of a text.
 const MAX_TEXT_CHARACTERS: usize = 500;
 
@@ -27,11 +24,7 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
         keyword: given("keyword"),
         ..FilterFields::default()
     };
-    let fields = PageFields {
-        limit: Some(ROWS),
-        cursor: query.find("cursor"),
-    };
-    let found = queries.inbound_messages(&filter, fields).await;
+    let found = queries.inbound_messages(&filter, page_fields(query)).await;
     let (found, reason) = page_or_reason(found)?;
     let columns = vec![
         Column::text("From"),

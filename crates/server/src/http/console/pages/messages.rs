@@ -5,38 +5,62 @@ use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::message_changes;
 use super::shared::{
-    address, exported, message_or_reason, moment, optional, page_or_reason, pager, queries,
-    recipient_badge,
+    address, exported, message_or_reason, moment, optional, page_fields, page_or_reason, pager,
+    queries, recipient_badge,
 };
 use console::Section;
 use console::figures::{count, naira, percent, time};
-use console::parts::{Badge, Choice, Empty, Field, Figure, Kind, Tabs, Tone};
+use console::parts::{Badge, Choice, Confirm, Empty, Field, Figure, Kind, Tabs, Tone};
 use console::screens::{self, MessageProgress, MessageRow, RecipientRow};
 use domain::schedule::MessageState;
 use domain::search::{FilterFields, StatusFilter};
-use engine::{Message, PageFields, RecipientState};
+use engine::{CustomerQueries, Message, RecipientState};
 
 const PATH: &str = "/console/messages";
-/// Rows of a page.
-pub(super) const ROWS: &str = "50";
 /// Most characters of a text in a row.
 const MAX_EXCERPT_CHARACTERS: usize = 120;
 
-/// `GET /console/messages`. A message ID leads to its message.
+/// A list of messages, which each account has for itself and for its sub-accounts.
+pub(super) struct Place {
+    /// The title of the list.
+    pub(super) title: String,
+    /// The section of the navigation.
+    pub(super) section: Section,
+    /// The address of the list.
+    pub(super) path: String,
+    /// The address of its export.
+    pub(super) export: String,
+    /// The state without messages and without filters.
+    pub(super) empty: Empty,
+}
+
+/// `GET /console/messages`.
 pub(super) async fn list(visitor: Visitor) -> Answered {
-    let query = visitor.query();
+    let empty = Empty::new(
+        "No messages yet",
+        "A message appears here as soon as it is accepted.",
+    );
+    let place = Place {
+        title: "Messages".to_owned(),
+        section: Section::Messages,
+        path: PATH.to_owned(),
+        export: "/console/exports/recipients.csv".to_owned(),
+        empty: empty.action("Send messages", "/console/send"),
+    };
+    listed(&visitor, &queries(&visitor)?, place).await
+}
+
+/// Shows a list of messages. A message ID leads to its message.
+pub(super) async fn listed(visitor: &Visitor, queries: &CustomerQueries, place: Place) -> Answered {
+    let (query, path) = (visitor.query(), place.path);
     let mut unknown = None;
     if let Some(id) = query.find("message_id").map(str::trim) {
-        match message_or_reason(queries(&visitor)?.message(id).await)? {
-            Ok(found) => return Ok(visitor.redirect(&format!("{PATH}/{}", found.id))),
+        match message_or_reason(queries.message(id).await)? {
+            Ok(found) => return Ok(visitor.redirect(&format!("{path}/{}", found.id))),
             Err(reason) => unknown = Some(reason),
         }
     }
-    let page = PageFields {
-        limit: Some(ROWS),
-        cursor: query.find("cursor"),
-    };
-    let found = queries(&visitor)?.messages(&filter(query), page).await;
+    let found = queries.messages(&filter(query), page_fields(query)).await;
     let (found, error) = page_or_reason(found)?;
     let is_filtered = FILTERS.iter().any(|name| query.find(name).is_some());
     let empty = if is_filtered {
@@ -45,27 +69,20 @@ pub(super) async fn list(visitor: Visitor) -> Answered {
             "Clear a filter, or search a longer time.",
         )
     } else {
-        Empty::new(
-            "No messages yet",
-            "A message appears here as soon as it is accepted.",
-        )
-        .action("Send messages", "/console/send")
+        place.empty
     };
+    let rows = found.items.iter();
+    let rows = rows.map(|message| row(message, format!("{path}/{}", message.id)));
     let screen = screens::Messages {
-        shell: visitor.shell("Messages", Section::Messages),
+        shell: visitor.shell(&place.title, place.section),
         filters: filters(query),
         is_filtered,
         error: unknown.or(error),
-        pager: pager(PATH, query, &FILTERS, &found, "message"),
-        rows: found.items.iter().map(row).collect(),
+        pager: pager(&path, query, &FILTERS, &found, "message"),
+        rows: rows.collect(),
         empty,
-        href: PATH.to_owned(),
-        export: Some(address(
-            "/console/exports/recipients.csv",
-            query,
-            &FILTERS,
-            None,
-        )),
+        export: Some(address(&place.export, query, &FILTERS, None)),
+        href: path,
     };
     Ok(visitor.answer(&screen))
 }
@@ -134,9 +151,10 @@ pub(super) fn filters(query: &Form) -> Vec<Field> {
     ]
 }
 
-pub(super) fn row(message: &Message) -> MessageRow {
+/// Returns the row of a message, which leads to an address.
+pub(super) fn row(message: &Message, href: String) -> MessageRow {
     MessageRow {
-        href: format!("{PATH}/{}", message.id),
+        href,
         at_ms: message.created_at_ms,
         sender: message.sender.clone(),
         text: match &message.body {
@@ -151,7 +169,7 @@ pub(super) fn row(message: &Message) -> MessageRow {
     }
 }
 
-pub(super) const fn no_text(message: &Message) -> &'static str {
+const fn no_text(message: &Message) -> &'static str {
     if message.is_personalised {
         "Each recipient has a text of its own."
     } else {
@@ -174,12 +192,35 @@ fn badge(of: MessageState) -> Badge {
     Badge::new(tone, word)
 }
 
-/// `GET /console/messages/{id}`. With `part=progress` it answers the progress alone.
+/// `GET /console/messages/{id}`.
 pub(super) async fn message(visitor: Visitor) -> Answered {
-    let (queries, query) = (queries(&visitor)?, visitor.query());
-    let id = visitor.param("id");
-    let message = queries.message(id).await?;
-    let progress = progress(&message);
+    let queries = queries(&visitor)?;
+    let message = queries.message(visitor.param("id")).await?;
+    let changes = message_changes::offered(&visitor, &message);
+    let links = message_changes::links(&visitor, &message);
+    let place = (PATH, Section::Messages);
+    shown(&visitor, &queries, place, message, (changes, links)).await
+}
+
+/// Shows a message of a list with its changes and links. With `part=progress` it answers the progress
+/// alone.
+pub(super) async fn shown(
+    visitor: &Visitor,
+    queries: &CustomerQueries,
+    (list, section): (&str, Section),
+    message: Message,
+    (changes, links): (Vec<Confirm>, Vec<(String, String)>),
+) -> Answered {
+    let (query, id) = (visitor.query(), message.id.to_string());
+    let path = format!("{list}/{id}");
+    let is_live = matches!(
+        message.state,
+        MessageState::Sending | MessageState::Scheduled
+    );
+    let progress = MessageProgress {
+        refresh: is_live.then(|| format!("{path}?part=progress")),
+        ..progress(&message)
+    };
     if query.get("part") == "progress" {
         return Ok(visitor.answer(&progress));
     }
@@ -187,18 +228,13 @@ pub(super) async fn message(visitor: Visitor) -> Answered {
         delivery_status: query.find("status").map(str::to_owned),
         ..FilterFields::default()
     };
-    let page = PageFields {
-        limit: Some(ROWS),
-        cursor: query.find("cursor"),
-    };
-    let found = queries.recipients(id, &fields, page).await?;
-    let path = format!("{PATH}/{}", message.id);
+    let found = queries.recipients(&id, &fields, page_fields(query)).await?;
     let title = format!("Message from {}", message.sender);
     let screen = screens::Message {
-        shell: visitor.shell(&title, Section::Messages),
-        back: PATH.to_owned(),
-        changes: message_changes::offered(&visitor, &message),
-        links: message_changes::links(&visitor, &message),
+        shell: visitor.shell(&title, section),
+        back: list.to_owned(),
+        changes,
+        links,
         progress,
         no_text: no_text(&message).to_owned(),
         facts: facts(&message),
@@ -215,18 +251,15 @@ pub(super) async fn message(visitor: Visitor) -> Answered {
     Ok(visitor.answer(&screen))
 }
 
+/// Returns the progress of a message, which is not refreshed.
 pub(super) fn progress(message: &Message) -> MessageProgress {
     let share = |part| percent(part, message.recipients);
     let mut cost = Figure::new("Cost", naira(message.cost));
     if !message.refunded.is_zero() {
         cost = cost.note(Tone::Plain, format!("{} refunded", naira(message.refunded)));
     }
-    let is_live = matches!(
-        message.state,
-        MessageState::Sending | MessageState::Scheduled
-    );
     MessageProgress {
-        refresh: is_live.then(|| format!("{PATH}/{}?part=progress", message.id)),
+        refresh: None,
         state: badge(message.state),
         figures: vec![
             Figure::new("Recipients", count(message.recipients)),
@@ -263,7 +296,7 @@ pub(super) fn facts(message: &Message) -> Vec<(String, String)> {
     facts
 }
 
-pub(super) fn status_tabs(path: &str, chosen: &str) -> Tabs {
+fn status_tabs(path: &str, chosen: &str) -> Tabs {
     let names: Vec<String> = StatusFilter::ALL
         .iter()
         .map(|one| status_word(*one))
@@ -293,7 +326,7 @@ fn status_word(status: StatusFilter) -> String {
     }
 }
 
-pub(super) fn recipient_row(path: &str, one: &RecipientState) -> RecipientRow {
+fn recipient_row(path: &str, one: &RecipientState) -> RecipientRow {
     RecipientRow {
         href: format!("{path}/{}", one.recipient),
         recipient: one.recipient.to_string(),

@@ -9,16 +9,25 @@ use console::figures::{naira, time};
 use console::parts::Tone;
 use console::screens::{self, TimelineEvent};
 use console::{Section, Shell};
-use engine::{Event, EventKind, Message, RecipientState, Timeline};
+use engine::{CustomerQueries, Event, EventKind, Message, RecipientState, Timeline};
 
 /// `GET /console/messages/{id}/{recipient}`.
 pub(super) async fn page(visitor: Visitor) -> Answered {
-    let (id, number) = (visitor.param("id"), visitor.param("recipient"));
-    let queries = queries(&visitor)?;
+    let place = ("/console/messages", Section::Messages);
+    shown(&visitor, &queries(&visitor)?, place, visitor.param("id")).await
+}
+
+/// Shows the recipient in the path, of a message in a list.
+pub(super) async fn shown(
+    visitor: &Visitor,
+    queries: &CustomerQueries,
+    (list, section): (&str, Section),
+    id: &str,
+) -> Answered {
     let message = queries.message(id).await?;
-    let found = queries.recipient(id, number).await?;
-    let shell = visitor.shell(&found.recipient.recipient.to_string(), Section::Messages);
-    let back = format!("/console/messages/{id}");
+    let found = queries.recipient(id, visitor.param("recipient")).await?;
+    let shell = visitor.shell(&found.recipient.recipient.to_string(), section);
+    let back = format!("{list}/{id}");
     Ok(visitor.answer(&screen(shell, back, &message, &found)))
 }
 

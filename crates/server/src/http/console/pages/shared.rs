@@ -12,7 +12,7 @@ use console::parts::{Badge, Field, Pager, Tone};
 use domain::DeliveryStatus;
 use domain::search::{Cursor, StatusFilter};
 use engine::operators::Page;
-use engine::{CustomerQueries, ListPage};
+use engine::{CustomerQueries, ListPage, PageFields};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Returns a field of a filter with the value of the query.
@@ -34,6 +34,17 @@ pub(super) fn address(path: &str, query: &Form, filters: &[&str], cursor: Option
         path.to_owned()
     } else {
         format!("{path}?{}", encoded.join("&"))
+    }
+}
+
+/// Rows of a page of a list for customers.
+const ROWS: &str = "50";
+
+/// Returns the page that the query asks for, of a list for customers.
+pub(super) fn page_fields(query: &Form) -> PageFields<'_> {
+    PageFields {
+        limit: Some(ROWS),
+        cursor: query.find("cursor"),
     }
 }
 

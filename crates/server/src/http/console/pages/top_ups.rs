@@ -4,7 +4,7 @@ use super::super::failure::Failure;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::payment_parts::{component, provider, received, state};
-use super::shared::{page_or_reason, pager, queries};
+use super::shared::{page_fields, page_or_reason, pager, queries};
 use crate::http::payments::pages;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
@@ -15,7 +15,6 @@ use console::screens::{self, Listing};
 use domain::Environment;
 use domain::payment::{TopUp, TopUpState};
 use domain::user::role::Permission::ManageMoney;
-use engine::PageFields;
 
 /// The address of the list.
 pub(super) const PATH: &str = "/console/top-ups";
@@ -42,11 +41,8 @@ pub(super) async fn list(visitor: Visitor) -> Answered {
     if let Some(id) = query.find("top_up_id") {
         return Ok(visitor.redirect(&path(&queries.top_up(id).await?)));
     }
-    let page = PageFields {
-        limit: Some("50"),
-        cursor: query.find("cursor"),
-    };
-    let (found, reason) = page_or_reason(queries.top_ups(page).await)?;
+    let found = queries.top_ups(page_fields(query)).await;
+    let (found, reason) = page_or_reason(found)?;
     let table = Table {
         label: "Top-ups".to_owned(),
         columns: vec![

@@ -4,14 +4,16 @@ use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::payment_parts::component as name;
-use super::shared::{address, exported, moment, optional, page_or_reason, pager, queries};
+use super::shared::{
+    address, exported, moment, optional, page_fields, page_or_reason, pager, queries,
+};
 use console::Section;
 use console::figures::naira;
 use console::parts::{Choice, Empty, Field, Figure, Kind};
 use console::screens::{self, WalletRow};
 use domain::search::{EntryKind, FilterFields};
 use domain::{Money, Purse};
-use engine::{PageFields, WalletEntry};
+use engine::WalletEntry;
 
 const PATH: &str = "/console/wallet";
 const FILTERS: [&str; 3] = ["since", "until", "kind"];
@@ -20,11 +22,9 @@ const FILTERS: [&str; 3] = ["since", "until", "kind"];
 pub(super) async fn page(visitor: Visitor) -> Answered {
     let (queries, query) = (queries(&visitor)?, visitor.query());
     let purse = queries.balance().await?;
-    let page = PageFields {
-        limit: Some("50"),
-        cursor: query.find("cursor"),
-    };
-    let found = queries.wallet_entries(&filter(query), page).await;
+    let found = queries
+        .wallet_entries(&filter(query), page_fields(query))
+        .await;
     let (found, error) = page_or_reason(found)?;
     let screen = screens::Wallet {
         shell: visitor.shell("Wallet", Section::Wallet),
