@@ -39,6 +39,19 @@ pub struct Part {
     pub form: Option<SmallForm>,
 }
 
+impl Part {
+    /// Returns a section with a form, and without rows.
+    pub fn form(title: &str, lead: &str, form: SmallForm) -> Self {
+        Self {
+            title: title.to_owned(),
+            lead: lead.to_owned(),
+            table: None,
+            empty: None,
+            form: Some(form),
+        }
+    }
+}
+
 /// A form in a section.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct SmallForm {

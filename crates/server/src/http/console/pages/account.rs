@@ -103,17 +103,6 @@ fn facts(
     facts.map(|(name, value)| (name.to_owned(), value)).to_vec()
 }
 
-/// Returns a section with a form, and no rows.
-fn form(title: &str, lead: &str, form: SmallForm) -> Part {
-    Part {
-        title: title.to_owned(),
-        lead: lead.to_owned(),
-        table: None,
-        empty: None,
-        form: Some(form),
-    }
-}
-
 fn money(kind: &str, title: &str, action: &str, id: AccountId) -> Part {
     let components =
         Component::ALL.map(|component| Choice::new(component.as_str(), words(component.as_str())));
@@ -139,7 +128,7 @@ fn money(kind: &str, title: &str, action: &str, id: AccountId) -> Part {
         fields,
         action: action.to_owned(),
     };
-    form(title, "", small)
+    Part::form(title, "", small)
 }
 
 fn limit(spending: &Spending, id: AccountId) -> Part {
@@ -154,7 +143,7 @@ fn limit(spending: &Spending, id: AccountId) -> Part {
         fields: vec![field],
         action: "Set limit".to_owned(),
     };
-    form("Daily limit", "A day is a calendar day in Lagos.", small)
+    Part::form("Daily limit", "A day is a calendar day in Lagos.", small)
 }
 
 fn verified(account: &Account) -> Part {
@@ -171,7 +160,7 @@ fn verified(account: &Account) -> Part {
         fields: vec![field.value(account.verification.as_str())],
         action: "Set verification".to_owned(),
     };
-    form("Verification", "", small)
+    Part::form("Verification", "", small)
 }
 
 async fn members(visitor: &Visitor, id: AccountId) -> Result<Part, Failure> {

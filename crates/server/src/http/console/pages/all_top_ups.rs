@@ -6,7 +6,7 @@ use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::account_parts::path as account_path;
 use super::lists::{confirm, dangerous, request};
-use super::payment_parts::{component, provider, received, state};
+use super::payment_parts::{component, known, provider, received, state};
 use super::shared::pager;
 use console::Section;
 use console::figures::{naira, time};
@@ -169,19 +169,14 @@ fn acceptance(top_up: &TopUp) -> Option<Part> {
         .inputmode("numeric")
         .autocomplete("off");
     let account = top_up.account.is_none().then_some(account);
-    Some(Part {
-        title: "Accept".to_owned(),
-        lead: "Compare the payment with the dashboard of the provider first. The credit is made \
-               once, and the audit names you."
-            .to_owned(),
-        table: None,
-        empty: None,
-        form: Some(SmallForm {
-            href: format!("{}/accept", path(top_up.id)),
-            fields: account.into_iter().chain([amount]).collect(),
-            action: "Accept and credit".to_owned(),
-        }),
-    })
+    let lead = "Compare the payment with the dashboard of the provider first. The credit is made \
+                once, and the audit names you.";
+    let form = SmallForm {
+        href: format!("{}/accept", path(top_up.id)),
+        fields: account.into_iter().chain([amount]).collect(),
+        action: "Accept and credit".to_owned(),
+    };
+    Some(Part::form("Accept", lead, form))
 }
 
 fn figures(top_up: &TopUp) -> Vec<Figure> {
@@ -214,7 +209,7 @@ fn facts(top_up: &TopUp) -> Vec<(String, String)> {
     let account = top_up.account;
     let account = account.map_or_else(|| "Unknown".to_owned(), |id| id.to_string());
     let payment = top_up.received.as_ref();
-    let facts = [
+    known([
         ("Account", Some(account)),
         ("State", Some(state(top_up.state).text)),
         ("Provider", Some(provider(&top_up.provider))),
@@ -234,11 +229,7 @@ fn facts(top_up: &TopUp) -> Vec<(String, String)> {
             "Receipt number",
             top_up.receipt_number.map(|number| number.to_string()),
         ),
-    ];
-    let known = facts.into_iter();
-    known
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-        .collect()
+    ])
 }
 
 /// `POST /operator/top-ups/{id}/accept`.

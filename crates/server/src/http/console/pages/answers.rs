@@ -64,21 +64,17 @@ fn form(texts: &AnswerTexts) -> Part {
             &texts.help,
         ),
     ];
-    Part {
-        title: "Change the answers".to_owned(),
-        lead: format!(
-            "A subscriber who writes one of these words to a number of yours gets the text. Each \
-             answer is charged as a message over direct-corporate. Without a text nothing is sent. \
-             At most {MAX_ANSWER_CHARACTERS} characters."
-        ),
-        table: None,
-        empty: None,
-        form: Some(SmallForm {
-            href: PATH.to_owned(),
-            fields,
-            action: "Save answers".to_owned(),
-        }),
-    }
+    let lead = format!(
+        "A subscriber who writes one of these words to a number of yours gets the text. Each \
+         answer is charged as a message over direct-corporate. Without a text nothing is sent. \
+         At most {MAX_ANSWER_CHARACTERS} characters."
+    );
+    let form = SmallForm {
+        href: PATH.to_owned(),
+        fields,
+        action: "Save answers".to_owned(),
+    };
+    Part::form("Change the answers", &lead, form)
 }
 
 /// `POST /console/inbound/answers`.

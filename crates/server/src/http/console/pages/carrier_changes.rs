@@ -92,17 +92,12 @@ pub(super) fn throttled(carrier: &CarrierState) -> Part {
     let field = Field::new(Kind::Input("number"), "per-second", "Submits a second")
         .optional()
         .value(limit.unwrap_or_default());
-    Part {
-        title: "Throttle".to_owned(),
-        lead: "The most submits a second of all nodes, below the limit of the configuration. An \
-               empty field ends the throttle."
-            .to_owned(),
-        table: None,
-        empty: None,
-        form: Some(SmallForm {
-            href: format!("{PATH}/{}/throttle", carrier.name),
-            fields: vec![field],
-            action: "Throttle".to_owned(),
-        }),
-    }
+    let lead = "The most submits a second of all nodes, below the limit of the configuration. An \
+                empty field ends the throttle.";
+    let form = SmallForm {
+        href: format!("{PATH}/{}/throttle", carrier.name),
+        fields: vec![field],
+        action: "Throttle".to_owned(),
+    };
+    Part::form("Throttle", lead, form)
 }

@@ -230,16 +230,13 @@ async fn addition(
         .error(error);
     let file = Field::new(Kind::File(".csv,.txt,.tsv,.xlsx"), "file", "File")
         .hint("CSV or XLSX. The first number of a row is taken, and a name beside it.");
-    let part = |title: &str, lead: &str, href: String, field: Field| Part {
-        title: title.to_owned(),
-        lead: lead.to_owned(),
-        table: None,
-        empty: None,
-        form: Some(SmallForm {
+    let part = |title: &str, lead: &str, href: String, field: Field| {
+        let form = SmallForm {
             href,
             fields: vec![field],
             action: "Add contacts".to_owned(),
-        }),
+        };
+        Part::form(title, lead, form)
     };
     let limit = format!(
         "A group has at most {} contacts.",

@@ -35,6 +35,14 @@ pub(super) fn received(received: &Received) -> String {
     }
 }
 
+/// Returns the facts whose values are known.
+pub(super) fn known<const N: usize>(facts: [(&str, Option<String>); N]) -> Vec<(String, String)> {
+    let facts = facts.into_iter();
+    facts
+        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+        .collect()
+}
+
 /// Returns the name of a component of the wallet.
 pub(super) const fn component(component: Component) -> &'static str {
     match component {

@@ -5,8 +5,7 @@ use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::account_parts::path as account_path;
-use axum::http::{StatusCode, header};
-use axum::response::IntoResponse;
+use super::shared::{csv_file, reload_if};
 use console::Section;
 use console::chart::{self, Chart, Data, Series};
 use console::figures::{counted, naira, short, time};
@@ -32,11 +31,7 @@ const LEAD: &str = "Money that moved in each month of Lagos. Revenue is what mes
 pub(super) async fn page(visitor: Visitor) -> Answered {
     if visitor.query().get("part") == "state" {
         let is_running = matches!(visitor.counting().state(), State::Running { .. });
-        return Ok(if is_running {
-            StatusCode::NO_CONTENT.into_response()
-        } else {
-            ([("hx-refresh", "true")], "").into_response()
-        });
+        return Ok(reload_if(!is_running));
     }
     if matches!(visitor.counting().state(), State::None) {
         start(&visitor, CHOICES[0]);
@@ -264,14 +259,7 @@ pub(super) async fn export(visitor: Visitor) -> Answered {
     else {
         return Ok(visitor.refused(PATH, "The numbers are not added up yet."));
     };
-    let headers = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
-        (
-            header::CONTENT_DISPOSITION,
-            "attachment; filename=\"revenue.csv\"",
-        ),
-    ];
-    Ok((headers, csv(&months)).into_response())
+    Ok(csv_file(csv(&months), "revenue.csv"))
 }
 
 fn csv(months: &[MonthRevenue]) -> String {

@@ -5,8 +5,8 @@ use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use crate::http::api::exports::{RowSource, stream_of};
-use axum::http::header;
-use axum::response::IntoResponse;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use console::figures::counted;
 use console::parts::{Badge, Field, Pager, Tone};
 use domain::DeliveryStatus;
@@ -131,9 +131,28 @@ pub(super) fn message_or_reason<T>(
     }
 }
 
+/// Answers a page that asks whether something has changed. If so, the page is loaded again.
+pub(super) fn reload_if(is_changed: bool) -> Response {
+    if is_changed {
+        ([("hx-refresh", "true")], "").into_response()
+    } else {
+        StatusCode::NO_CONTENT.into_response()
+    }
+}
+
+/// Returns the addresses and ranges of a field, which stand in lines or between commas.
+pub(super) fn ranges<'f>(fields: &'f Form, name: &str) -> impl Iterator<Item = &'f str> {
+    let parts = fields.get(name).split([',', ' ', '\r', '\n', '\t']);
+    parts.filter(|part| !part.is_empty())
+}
+
 /// Returns the rows of an export as a file.
 pub(super) async fn exported(source: impl RowSource, name: &str) -> Answered {
-    let body = stream_of(source).await?;
+    Ok(csv_file(stream_of(source).await?, name))
+}
+
+/// Returns a file of CSV.
+pub(super) fn csv_file(body: impl IntoResponse, name: &str) -> Response {
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
         (
@@ -141,7 +160,7 @@ pub(super) async fn exported(source: impl RowSource, name: &str) -> Answered {
             format!("attachment; filename=\"{name}\""),
         ),
     ];
-    Ok((headers, body).into_response())
+    (headers, body).into_response()
 }
 
 /// Returns the queries of the visitor's account.

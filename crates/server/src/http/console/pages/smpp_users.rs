@@ -6,8 +6,7 @@ use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::lists::{confirm, dangerous, request};
 use super::send_parts::gateway_name;
-use super::shared::pager;
-use axum::http::StatusCode;
+use super::shared::{pager, ranges};
 use console::Section;
 use console::figures::{count, counted, date};
 use console::parts::{Badge, Cell, Choice, Column, Empty, Field, Kind, Table, Tone};
@@ -36,8 +35,7 @@ pub(super) async fn form(visitor: Visitor) -> Answered {
 /// `POST /console/smpp-users`. The password is shown once, on the page that answers.
 pub(super) async fn create(visitor: Visitor, fields: Form) -> Answered {
     let given = |name: &str| fields.find(name).map(str::to_owned);
-    let ranges = fields.get("allow").split([',', ' ', '\r', '\n', '\t']);
-    let ranges = ranges.filter(|range| !range.is_empty()).map(str::to_owned);
+    let allowed = ranges(&fields, "allow").map(str::to_owned);
     // A box that is not ticked is not sent.
     let ticked = |name: &str| Some((fields.get(name) == "yes").to_string());
     let new = SmppUserFields {
@@ -45,7 +43,7 @@ pub(super) async fn create(visitor: Visitor, fields: Form) -> Answered {
         binds: given("binds"),
         per_second: given("per_second"),
         window: given("window"),
-        allow: Some(ranges.collect()),
+        allow: Some(allowed.collect()),
         gateway: given("gateway"),
         vendor_statuses: ticked("vendor_statuses"),
         latin_1: ticked("latin_1"),
@@ -58,9 +56,9 @@ pub(super) async fn create(visitor: Visitor, fields: Form) -> Answered {
             Ok(visitor.answer(&screen))
         }
         Err(error) => {
-            let (_, text) = Failure::from(error).shown()?;
+            let (status, text) = Failure::from(error).shown()?;
             let screen = new_form(&visitor, &fields, Some(text));
-            Ok(visitor.answer_with(StatusCode::UNPROCESSABLE_ENTITY, &screen))
+            Ok(visitor.answer_with(status, &screen))
         }
     }
 }

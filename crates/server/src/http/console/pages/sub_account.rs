@@ -247,13 +247,8 @@ fn transfer(visitor: &Visitor, sub: &SubAccount) -> Part {
         ],
         action: "Transfer".to_owned(),
     };
-    Part {
-        title: "Transfer".to_owned(),
-        lead: "The money moves at once between your wallet and that of the sub-account.".to_owned(),
-        table: None,
-        empty: None,
-        form: Some(form),
-    }
+    let lead = "The money moves at once between your wallet and that of the sub-account.";
+    Part::form("Transfer", lead, form)
 }
 
 fn limit(sub: &SubAccount) -> Part {
@@ -263,15 +258,11 @@ fn limit(sub: &SubAccount) -> Part {
         .optional()
         .inputmode("decimal")
         .value(value.unwrap_or_default());
-    Part {
-        title: "Daily limit".to_owned(),
-        lead: "A day is a calendar day in Lagos. A send beyond the limit is refused.".to_owned(),
-        table: None,
-        empty: None,
-        form: Some(SmallForm {
-            href: format!("{}/limit", path(sub.account.id)),
-            fields: vec![field],
-            action: "Set limit".to_owned(),
-        }),
-    }
+    let form = SmallForm {
+        href: format!("{}/limit", path(sub.account.id)),
+        fields: vec![field],
+        action: "Set limit".to_owned(),
+    };
+    let lead = "A day is a calendar day in Lagos. A send beyond the limit is refused.";
+    Part::form("Daily limit", lead, form)
 }

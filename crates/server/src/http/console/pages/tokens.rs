@@ -5,7 +5,7 @@ use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::lists::{confirm, dangerous, request};
-use super::shared::pager;
+use super::shared::{pager, ranges};
 use crate::format::parse_lagos_time;
 use axum::http::StatusCode;
 use console::Section;
@@ -90,10 +90,9 @@ fn terms(fields: &Form) -> Result<TokenTerms, Faults> {
         }
         at_ms
     });
-    let ranges = fields.get("allowed").split([',', ' ', '\r', '\n', '\t']);
-    let ranges = ranges.filter(|range| !range.is_empty()).map(str::parse);
-    let ranges: Result<Vec<AddressRange>, NotRange> = ranges.collect();
-    let allowed = ranges.unwrap_or_else(|fault| {
+    let read = ranges(fields, "allowed").map(str::parse);
+    let read: Result<Vec<AddressRange>, NotRange> = read.collect();
+    let allowed = read.unwrap_or_else(|fault| {
         faults.allowed = Some(format!("{fault}."));
         Vec::new()
     });

@@ -3,11 +3,9 @@
 use super::super::failure::Failure;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
-use super::payment_parts::{component, provider, received, state};
-use super::shared::{page_fields, page_or_reason, pager, queries};
+use super::payment_parts::{component, known, provider, received, state};
+use super::shared::{page_fields, page_or_reason, pager, queries, reload_if};
 use crate::http::payments::pages;
-use axum::http::StatusCode;
-use axum::response::IntoResponse;
 use console::Section;
 use console::figures::{naira, time};
 use console::parts::{Cell, Column, Empty, Figure, Table, Tone};
@@ -105,12 +103,7 @@ async fn found(visitor: &Visitor) -> Result<TopUp, Failure> {
 pub(super) async fn page(visitor: Visitor) -> Answered {
     let (top_up, query) = (found(&visitor).await?, visitor.query());
     if query.get("part") == "state" {
-        let is_same = query.get("seen") == top_up.state.as_str();
-        return Ok(if is_same {
-            StatusCode::NO_CONTENT.into_response()
-        } else {
-            ([("hx-refresh", "true")], "").into_response()
-        });
+        return Ok(reload_if(query.get("seen") != top_up.state.as_str()));
     }
     let is_live = matches!(top_up.state, TopUpState::Pending | TopUpState::Mismatch);
     let seen = top_up.state.as_str();
@@ -186,7 +179,7 @@ fn figures(top_up: &TopUp) -> Vec<Figure> {
 
 fn facts(top_up: &TopUp) -> Vec<(String, String)> {
     let component = component(top_up.price.component);
-    let facts = [
+    known([
         ("Provider", Some(provider(&top_up.provider))),
         ("Reference", Some(top_up.reference.clone())),
         ("Credited to", Some(component.to_owned())),
@@ -198,11 +191,7 @@ fn facts(top_up: &TopUp) -> Vec<(String, String)> {
             "Receipt number",
             top_up.receipt_number.map(|number| number.to_string()),
         ),
-    ];
-    let known = facts.into_iter();
-    known
-        .filter_map(|(name, value)| Some((name.to_owned(), value?)))
-        .collect()
+    ])
 }
 
 /// `GET /console/top-ups/{id}/pay`: leads to the page of the provider. The content security policy
