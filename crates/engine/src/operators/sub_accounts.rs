@@ -32,7 +32,7 @@ impl SubAccounts {
     /// Creates a sub-account with an empty wallet and a token. The text of the token is returned only
     /// here.
     pub async fn create(
-        self,
+        &self,
         parent: AccountId,
         fields: &SubAccountFields,
     ) -> Result<(SubAccount, String)> {
@@ -55,7 +55,7 @@ impl SubAccounts {
     }
 
     /// Returns a page of the sub-accounts of an account, newest first.
-    pub async fn list(self, parent: AccountId, request: &PageRequest) -> Result<Page<SubAccount>> {
+    pub async fn list(&self, parent: AccountId, request: &PageRequest) -> Result<Page<SubAccount>> {
         account(&self.store, parent).await?;
         let scope = scope_of(Some(parent));
         let behind = request.behind(List::OperatorSubAccounts, &scope)?;
@@ -98,7 +98,7 @@ impl SubAccounts {
 
     /// Changes a sub-account of an account.
     pub async fn change(
-        self,
+        &self,
         parent: AccountId,
         id: AccountId,
         fields: &SubAccountChangeFields,
@@ -119,7 +119,7 @@ impl SubAccounts {
 
     /// Moves money between an account and its sub-account, once for each reference.
     pub async fn transfer(
-        self,
+        &self,
         parent: AccountId,
         id: AccountId,
         fields: &TransferFields,

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const MESSAGES_BATCH_SIZE: u32 = 500;
 /// Maximum number of messages that are read. The numbers of a sub-account with more begin at the last
 /// that was read.
-const MAX_MESSAGES: usize = 10_000;
+pub const MAX_RESALE_MESSAGES: usize = 10_000;
 
 /// The usage of a sub-account in a period.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -58,7 +58,7 @@ pub(crate) async fn usage(
         let Some(last) = found.ends_at else {
             break;
         };
-        if read >= MAX_MESSAGES {
+        if read >= MAX_RESALE_MESSAGES {
             usage.counted_since_ms = Some(last.accepted_at_ms());
             break;
         }

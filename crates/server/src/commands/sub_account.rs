@@ -128,13 +128,6 @@ fn directions() -> impl TypedValueParser<Value = Direction> {
     PossibleValuesParser::new(names).try_map(|name| Direction::from_name(&name).ok_or(name))
 }
 
-/// Returns the operations, with the prices of the configuration.
-async fn open(context: &Context) -> Result<impl Fn() -> SubAccounts, Failure> {
-    let rules = context.config()?.settings().rules;
-    let operations = context.open().await?;
-    Ok(move || operations.sub_accounts(rules.clone()))
-}
-
 /// Returns the parent of a sub-account.
 async fn parent(accounts: &SubAccounts, id: AccountId) -> Result<AccountId, Failure> {
     let parent = accounts.parent(id).await?;
@@ -143,16 +136,17 @@ async fn parent(accounts: &SubAccounts, id: AccountId) -> Result<AccountId, Fail
 
 impl SubAccountCommand {
     pub(super) async fn run(self, context: &Context) -> Result<Answer, Failure> {
-        let accounts = open(context).await?;
+        let rules = context.config()?.settings().rules;
+        let accounts = context.open().await?.sub_accounts(rules);
         match self {
             Self::List { account, page } => {
-                let read = async |request| accounts().list(account, &request).await;
+                let read = async |request| accounts.list(account, &request).await;
                 page.print(context, COLUMNS, read, listed).await
             }
             Self::Show(which) => {
                 let id = which.sub_account;
-                let sub = accounts().show(parent(&accounts(), id).await?, id).await?;
-                shown(&sub, &accounts().prices(&sub), None)
+                let sub = accounts.show(parent(&accounts, id).await?, id).await?;
+                shown(&sub, &accounts.prices(&sub), None)
             }
             Self::Create {
                 account,
@@ -163,14 +157,14 @@ impl SubAccountCommand {
                     name: Some(name),
                     email: Some(email),
                 };
-                let (sub, token) = accounts().create(account, &fields).await?;
-                shown(&sub, &accounts().prices(&sub), Some(&token))
+                let (sub, token) = accounts.create(account, &fields).await?;
+                shown(&sub, &accounts.prices(&sub), Some(&token))
             }
             Self::Change(change) => {
                 let id = change.which.sub_account;
-                let parent = parent(&accounts(), id).await?;
-                let sub = accounts().change(parent, id, &change.fields()).await?;
-                shown(&sub, &accounts().prices(&sub), None)
+                let parent = parent(&accounts, id).await?;
+                let sub = accounts.change(parent, id, &change.fields()).await?;
+                shown(&sub, &accounts.prices(&sub), None)
             }
             Self::Transfer(transfer) => transfer.run(&accounts).await,
         }
@@ -190,15 +184,15 @@ impl Change {
 }
 
 impl Transfer {
-    async fn run(self, accounts: &impl Fn() -> SubAccounts) -> Result<Answer, Failure> {
+    async fn run(self, accounts: &SubAccounts) -> Result<Answer, Failure> {
         let id = self.which.sub_account;
-        let parent = parent(&accounts(), id).await?;
+        let parent = parent(accounts, id).await?;
         let fields = TransferFields {
             amount: Some(self.amount.to_string()),
             direction: Some(self.direction.as_str().to_owned()),
             reference: Some(self.reference),
         };
-        let made = accounts().transfer(parent, id, &fields).await?;
+        let made = accounts.transfer(parent, id, &fields).await?;
         let request = &made.request;
         let (from, to) = match request.direction {
             Direction::ToSub => (parent, id),

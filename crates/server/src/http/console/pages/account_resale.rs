@@ -16,15 +16,15 @@ use engine::operators::{ResaleUsage, SubAccounts};
 /// Returns the sections about the parent and the sub-accounts of an account. An account has one of
 /// both at most.
 pub(super) async fn sections(visitor: &Visitor, id: AccountId) -> Result<Vec<Part>, Failure> {
-    if let Some(parent) = accounts(visitor).parent(id).await? {
-        return Ok(vec![of_parent(visitor, parent, id).await?]);
+    let accounts = accounts(visitor);
+    if let Some(parent) = accounts.parent(id).await? {
+        return Ok(vec![of_parent(visitor, &accounts, (parent, id)).await?]);
     }
-    let found = accounts(visitor).list(id, &few()).await?;
+    let found = accounts.list(id, &few()).await?;
     if found.items.is_empty() {
         return Ok(Vec::new());
     }
-    let (operations, subs) = (accounts(visitor), found.items.iter());
-    let cells = subs.map(|sub| {
+    let cells = found.items.iter().map(|sub| {
         vec![
             Cell::Link {
                 name: sub.account.name.clone(),
@@ -32,7 +32,7 @@ pub(super) async fn sections(visitor: &Visitor, id: AccountId) -> Result<Vec<Par
                 note: sub.account.id.to_string(),
             },
             Cell::Status(status(sub.account.status)),
-            Cell::text(margins(&operations, sub)),
+            Cell::text(margins(&accounts, sub)),
             Cell::text(sub.per_day.map_or_else(|| "None".to_owned(), naira)),
             Cell::text(naira(sub.balance)),
         ]
@@ -57,8 +57,8 @@ pub(super) async fn sections(visitor: &Visitor, id: AccountId) -> Result<Vec<Par
 }
 
 /// Returns the margins of the gateways that have one.
-fn margins(operations: &SubAccounts, sub: &SubAccount) -> String {
-    let prices = operations.prices(sub);
+fn margins(accounts: &SubAccounts, sub: &SubAccount) -> String {
+    let prices = accounts.prices(sub);
     let margins = prices.iter().filter_map(|one| {
         let margin = one.margin();
         let is_some = margin.plain.is_positive() || margin.unicode.is_positive();
@@ -73,9 +73,13 @@ fn margins(operations: &SubAccounts, sub: &SubAccount) -> String {
 }
 
 /// Returns the section about the parent of a sub-account, with the margin that it got.
-async fn of_parent(visitor: &Visitor, parent: AccountId, id: AccountId) -> Result<Part, Failure> {
-    let sub = accounts(visitor).show(parent, id).await?;
-    let usage = accounts(visitor).usage(&sub, since_ms(visitor)).await?;
+async fn of_parent(
+    visitor: &Visitor,
+    accounts: &SubAccounts,
+    (parent, id): (AccountId, AccountId),
+) -> Result<Part, Failure> {
+    let sub = accounts.show(parent, id).await?;
+    let usage = accounts.usage(&sub, since_ms(visitor)).await?;
     let (account, _) = visitor.operations().accounts().show(parent).await?;
     let cells = vec![vec![
         Cell::Link {
@@ -84,7 +88,7 @@ async fn of_parent(visitor: &Visitor, parent: AccountId, id: AccountId) -> Resul
             note: parent.to_string(),
         },
         Cell::Status(status(account.status)),
-        Cell::text(margins(&accounts(visitor), &sub)),
+        Cell::text(margins(accounts, &sub)),
         Cell::text(naira(usage.margin)),
     ]];
     let columns = vec![
