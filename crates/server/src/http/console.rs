@@ -4,9 +4,9 @@
 //! checks it before the handler runs. So no page decides who may see it, and a test makes each
 //! request of the table as each role.
 
+mod background;
 mod browser_request;
 mod cookies;
-mod counting;
 mod failure;
 mod form;
 mod headers;
@@ -16,7 +16,6 @@ mod pages;
 mod spool;
 mod state;
 mod traffic;
-mod verifying;
 mod visitor;
 
 pub use page::Access;

@@ -1,8 +1,7 @@
 //! The state that the pages share.
 
-use super::counting::Counting;
+use super::background::{Counting, Verifying};
 use super::traffic::Samples;
-use super::verifying::Verifying;
 use crate::http::context::{Settings, State};
 use arc_swap::ArcSwap;
 use domain::user::passkey::RelyingParty;

@@ -1,12 +1,11 @@
 //! A request of a user who is signed in and has the permission of the page.
 
+use super::background::{Counting, Verifying};
 use super::browser_request::BrowserRequest;
 use super::cookies::Cookie;
-use super::counting::Counting;
 use super::failure::Failure;
 use super::form::Form;
 use super::traffic::Samples;
-use super::verifying::Verifying;
 use crate::link_mail::{Delivery, deliver};
 use axum::http::StatusCode;
 use axum::response::Response;

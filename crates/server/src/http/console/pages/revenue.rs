@@ -1,6 +1,6 @@
 //! Revenue by month, for operators: a chart, tables and a CSV file.
 
-use super::super::counting::State;
+use super::super::background::State;
 use super::super::form::Form;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
@@ -13,8 +13,9 @@ use console::parts::{Cell, Choice, Column, Empty, Field, Figure, Kind, Table, To
 use console::screens::{self, Counted};
 use domain::Money;
 use domain::revenue::{MAX_MONTHS, Revenue};
-use engine::operators::MonthRevenue;
+use engine::operators::{MonthRevenue, SumProgress};
 use std::fmt::Write as _;
+use std::sync::Arc;
 use std::time::Duration;
 
 const PATH: &str = "/operator/revenue";
@@ -49,11 +50,18 @@ pub(super) async fn run(visitor: Visitor, fields: Form) -> Answered {
 }
 
 fn start(visitor: &Visitor, months: u8) {
-    let (counting, now_ms) = (visitor.counting(), visitor.now_ms());
-    counting.start(visitor.operations().revenue(), months, now_ms);
+    let revenues = visitor.operations().revenue();
+    let count = move |progress: Arc<SumProgress>| async move {
+        let counted = revenues.count(months, &progress).await;
+        if let Err(error) = &counted {
+            tracing::warn!(%error, "revenue: not added up, the database failed");
+        }
+        counted.ok()
+    };
+    visitor.counting().start(visitor.now_ms(), count);
 }
 
-fn screen(visitor: &Visitor, state: State) -> screens::Revenue {
+fn screen(visitor: &Visitor, state: State<SumProgress, Vec<MonthRevenue>>) -> screens::Revenue {
     let mut chosen = CHOICES[0];
     let mut refresh = None;
     let mut empty = Empty::new(
@@ -62,7 +70,7 @@ fn screen(visitor: &Visitor, state: State) -> screens::Revenue {
     );
     let mut found = None;
     match state {
-        State::Running { progress } => {
+        State::Running { progress, .. } => {
             let (done, all) = progress.read();
             let text = format!(
                 "Days that were read: {done} of {all}. The addition goes on when you leave the page."
@@ -72,12 +80,12 @@ fn screen(visitor: &Visitor, state: State) -> screens::Revenue {
         }
         State::Ended {
             since_ms,
-            months: Some(months),
+            result: Some(months),
         } => {
             chosen = u8::try_from(months.len()).unwrap_or(MAX_MONTHS);
             found = numbers(&months, since_ms, visitor.now_ms());
         }
-        State::None | State::Ended { months: None, .. } => {}
+        State::None | State::Ended { result: None, .. } => {}
     }
     let mut choices = CHOICES;
     choices.sort_unstable();
@@ -253,7 +261,7 @@ fn chart(months: &[MonthRevenue]) -> Chart {
 pub(super) async fn export(visitor: Visitor) -> Answered {
     let state = visitor.counting().ended_within(WAIT).await;
     let State::Ended {
-        months: Some(months),
+        result: Some(months),
         ..
     } = state
     else {

@@ -1,14 +1,15 @@
 //! The check of the books, for operators.
 
+use super::super::background::State;
 use super::super::form::Form;
 use super::super::page::Answered;
-use super::super::verifying::State;
 use super::super::visitor::Visitor;
 use console::Section;
 use console::figures::{count, duration, time};
 use console::parts::{Cell, Column, Empty, Table};
 use console::screens::{Form as FormScreen, Listing};
 use engine::operators::{Checked, VerifyProgress};
+use std::sync::Arc;
 
 const PATH: &str = "/operator/verify";
 
@@ -17,7 +18,7 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
     let rows = match visitor.verifying().state() {
         State::None => return Ok(visitor.answer(&offer(&visitor))),
         State::Running { since_ms, progress } => running(&progress, visitor.now_ms() - since_ms),
-        State::Ended { since_ms, report } => ended(report.as_deref(), since_ms),
+        State::Ended { since_ms, result } => ended(result.as_deref(), since_ms),
     };
     Ok(visitor.answer(&results(&visitor, rows)))
 }
@@ -30,7 +31,14 @@ pub(super) async fn form(visitor: Visitor) -> Answered {
 /// `POST /operator/verify`.
 pub(super) async fn run(visitor: Visitor, _fields: Form) -> Answered {
     let books = visitor.operations().configuration();
-    visitor.verifying().start(books, visitor.now_ms());
+    let verify = |progress: Arc<VerifyProgress>| async move {
+        let report = books.verify_with(&progress).await;
+        if let Err(error) = &report {
+            tracing::warn!(%error, "verification: not completed, the database failed");
+        }
+        report.ok()
+    };
+    visitor.verifying().start(visitor.now_ms(), verify);
     Ok(visitor.redirect(PATH))
 }
 
