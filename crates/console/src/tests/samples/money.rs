@@ -199,7 +199,7 @@ fn alert(id: &str) -> Vec<Cell> {
         id: format!("remove-{id}"),
         action: "Remove".to_owned(),
         title: "Remove the alert at ₦5,000.00?".to_owned(),
-        text: "amina@kanofresh.example gets this alert no more.".to_owned(),
+        text: "amina@kanofresh.example gets no further alert.".to_owned(),
         href: format!("/console/alerts/{id}/remove"),
         csrf_token: "4nT0kEn".to_owned(),
         hidden: Vec::new(),

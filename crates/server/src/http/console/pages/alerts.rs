@@ -78,7 +78,7 @@ fn row(visitor: &Visitor, alert: &Alert, may_change: bool) -> Vec<Cell> {
         (&format!("remove-{}", alert.id), "Remove"),
         (
             &format!("Remove the alert at {}?", naira(alert.threshold)),
-            &format!("{receiver} gets this alert no more."),
+            &format!("{receiver} gets no further alert."),
         ),
         &format!("{PATH}/{}/remove", alert.id),
         &[],
