@@ -184,6 +184,7 @@ test("a passkey is made, signs in by a click and by keys, and is removed", { tim
   await visit.fill("Name", "Laptop", add);
   await visit.fill("Current password", PASSWORD, add);
   await visit.click("button", "Add a passkey");
+  await page.getByRole("button", { name: "Make the passkey" }).waitFor();
   await page.screenshot({ path: join(SHOTS, "passkey-add.png") });
   await visit.click("button", "Make the passkey");
   await page.getByText("The passkey was added").waitFor();
