@@ -4,7 +4,7 @@
 mod alerts;
 pub(crate) mod controls;
 pub(crate) mod gauges;
-mod held_accounts;
+pub(crate) mod held_accounts;
 mod inbound;
 mod receipt_polls;
 mod recipient_index;

@@ -1,8 +1,10 @@
 //! Held accounts: reload of their list, and settlement of their queued recipients.
 
 use crate::context::{Context, retry_read};
+use crate::error::within;
+use domain::AccountId;
 use std::sync::Arc;
-use store::Revision;
+use store::{Revision, Store};
 use tokio::sync::watch;
 
 /// Reloads the held accounts at the start and at each new revision. Workers release the recipients
@@ -20,6 +22,19 @@ pub(crate) async fn follow(context: Arc<Context>, mut revision: watch::Receiver<
         if revision.changed().await.is_err() {
             return;
         }
+    }
+}
+
+/// Holds or releases the queued recipients of a sub-account whose status has changed. Recipients
+/// that are not reached in time follow in the background.
+pub(crate) async fn settle_queued(store: &Store, account: AccountId, now_ms: i64) {
+    let held = store.held_batches();
+    let settled = within(async { Ok(held.settle_queued(account, now_ms).await?) });
+    if let Err(error) = settled.await {
+        tracing::warn!(
+            account.id = account.0, %error,
+            "sub-account: queued recipients not settled at once, they follow in the background"
+        );
     }
 }
 

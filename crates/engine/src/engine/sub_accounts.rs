@@ -2,7 +2,7 @@
 
 use super::admission::Admission;
 use super::keyed_change::{Changed, Claimed, KeyedAnswer, changed};
-use crate::context::Context;
+use crate::background::held_accounts::settle_queued;
 use crate::context::metrics::payments as measures;
 use crate::error::{Error, within};
 use domain::resale::{
@@ -87,22 +87,9 @@ pub async fn change(
     let outcome = within(async { Ok(requested.await?) }).await?;
     let changed = changed(outcome, |account| account)?;
     if stops && matches!(changed, Changed::First(_)) {
-        settle_queued(context, account, now_ms).await;
+        settle_queued(&context.store, account, now_ms).await;
     }
     Ok(changed)
-}
-
-/// Holds or releases the queued recipients of a sub-account whose status has changed. Recipients
-/// that are not reached in time follow in the background.
-async fn settle_queued(context: &Context, account: AccountId, now_ms: i64) {
-    let held = context.store.held_batches();
-    let settled = within(async { Ok(held.settle_queued(account, now_ms).await?) });
-    if let Err(error) = settled.await {
-        tracing::warn!(
-            account.id = account.0, %error,
-            "sub-account: queued recipients not settled at once, they follow in the background"
-        );
-    }
 }
 
 /// Moves money between the account and a sub-account, once for each reference.

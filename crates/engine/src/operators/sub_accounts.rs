@@ -4,6 +4,7 @@ use super::accounts::{account, scope_of};
 use super::actor::Actor;
 use super::error::{OperationError, Result};
 use super::page::{Page, PageRequest};
+use crate::background::held_accounts::settle_queued;
 use crate::context::random::Random;
 use crate::error::within;
 use crate::queries::resale::{self, ResaleUsage};
@@ -111,8 +112,7 @@ impl SubAccounts {
         let changed = accounts.change((parent, id), change, None, by);
         let changed = outcome(changed.await?, id)?;
         if stops {
-            let held = self.store.held_batches();
-            held.settle_queued(id, now_ms).await?;
+            settle_queued(&self.store, id, now_ms).await;
         }
         Ok(changed)
     }
