@@ -126,12 +126,9 @@ impl Received {
     /// Parses a request of Ogene, which has JSON, or of Kannel, which has a query.
     fn take(&mut self, request: &[u8]) {
         self.requests += 1;
-        let value = |name: &[u8]| {
-            let at = request.windows(name.len()).position(|part| part == name)?;
-            let ends = |octet: &u8| matches!(octet, b'"' | b'&' | b' ');
-            request[at + name.len()..].split(ends).next()
+        let either = |json: &[u8], query: &[u8]| {
+            value_of(request, json).or_else(|| value_of(request, query))
         };
-        let either = |json: &[u8], query: &[u8]| value(json).or_else(|| value(query));
         let recipient = either(br#""recipient":""#, b"recipient=").and_then(digits);
         if recipient.is_some_and(|recipient| self.recipients.insert(recipient)) {
             let status = either(br#""delivery_status":""#, b"status=");
@@ -139,6 +136,13 @@ impl Received {
             self.last = Some(Instant::now());
         }
     }
+}
+
+/// Returns the value behind a name in a request, up to the quote, `&` or space at its end.
+pub(crate) fn value_of<'a>(request: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let at = request.windows(name.len()).position(|part| part == name)?;
+    let ends = |octet: &u8| matches!(octet, b'"' | b'&' | b' ');
+    request[at + name.len()..].split(ends).next()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

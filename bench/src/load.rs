@@ -2,7 +2,7 @@
 
 mod request;
 
-pub(crate) use request::{BEFORE_NUMBER, NUMBER_DIGITS, Request};
+pub(crate) use request::{BEFORE_NUMBER, NUMBER_DIGITS, NUMBERS, Request, recipient_of};
 
 use crate::figures::Latencies;
 use crate::http::Connection;

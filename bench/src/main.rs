@@ -10,7 +10,8 @@
 //! | the measured service, its carrier and its customer | `site`, `database`, `process`, `quota` |
 //! | large databases, copied by SQL | `copies` |
 //! | the customer's side: sends, callbacks | `load`, `http`, `callbacks` |
-//! | the proxy before the carrier | `tap` |
+//! | the carrier's side: a proxy before the SMSC, a carrier by HTTP | `tap`, `http_sink` |
+//! | the payment provider | `payment_provider` |
 //! | figures, goals, medians, and the machine | `figures`, `machine` |
 
 mod callbacks;
@@ -18,10 +19,12 @@ mod copies;
 mod database;
 mod figures;
 mod http;
+mod http_sink;
 mod kannel;
 mod load;
 mod machine;
 mod measure;
+mod payment_provider;
 mod plan;
 mod process;
 mod progress;
@@ -37,7 +40,7 @@ use database::Kind;
 use plan::Plan;
 use progress::progress;
 use scenario::Scenario;
-use site::Setup;
+use site::{Protocol, Setup};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use tokio::signal::unix::{SignalKind, signal};
@@ -126,6 +129,10 @@ struct RunOptions {
     #[arg(long, default_value_t = 10_000_000, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u64).range(100_000..=90_000_000))]
     stored: u64,
+    /// Numbers that the scenario `dnd` imports; a tenth of them with --quick
+    #[arg(long, default_value_t = 10_000_000, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u64).range(100_000..=50_000_000))]
+    dnd_numbers: u64,
 }
 
 /// Parses a number of cores. With less than a tenth, the service could not stay connected.
@@ -220,6 +227,9 @@ impl RunOptions {
             window: self.window,
             max_per_second: None,
             carriers: 1,
+            protocol: Protocol::Smpp,
+            gateway: "",
+            sections: String::new(),
             response_delay: "0ms".to_owned(),
             receipt_delay: self.receipt_delay.clone(),
             database,
@@ -231,6 +241,7 @@ impl RunOptions {
                 self.messages
             },
             stored: self.stored,
+            dnd_numbers: self.dnd_numbers,
             limits: site::LIMITS,
         })
     }

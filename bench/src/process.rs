@@ -13,6 +13,8 @@ use tokio::time::Instant;
 const STOP_TIMEOUT: Duration = Duration::from_secs(12);
 /// Interval at which a condition is checked.
 const LOOK_INTERVAL: Duration = Duration::from_millis(2);
+/// Interval at which the usage of a process is read.
+const USAGE_INTERVAL: Duration = Duration::from_millis(10);
 /// Linux counts CPU time in hundredths of a second, whatever the clock of its kernel.
 const TICKS_PER_S: f64 = 100.0;
 
@@ -101,6 +103,26 @@ impl Process {
             bail!("{name} ended with {status}");
         }
         Ok((fs::read_to_string(&self.output)?, asked.elapsed()))
+    }
+
+    /// Waits until the process ends by itself. Returns its standard output, and its last usage.
+    pub(crate) async fn finish(mut self, timeout: Duration) -> Result<(String, Usage)> {
+        let (began, mut usage) = (Instant::now(), Usage::default());
+        let status = loop {
+            if let Some(status) = self.child.try_wait()? {
+                break status;
+            }
+            // A process that ends at this moment has no usage.
+            usage = self.usage().unwrap_or(usage);
+            if began.elapsed() > timeout {
+                bail!("{} does not end within {timeout:?}", self.name);
+            }
+            tokio::time::sleep(USAGE_INTERVAL).await;
+        };
+        if !status.success() {
+            bail!("{} ended with {status}: {}", self.name, self.last_lines());
+        }
+        Ok((fs::read_to_string(&self.output)?, usage))
     }
 
     /// Sends SIGKILL.

@@ -12,12 +12,15 @@ mod codec;
 mod curve;
 mod dead_receivers;
 mod distant;
+mod dnd;
+mod http_carrier;
 mod keyed;
 mod large;
 mod latency;
 mod narrow;
 mod overload;
 mod overtake;
+mod parent;
 mod personalised;
 mod queued;
 mod reports;
@@ -25,6 +28,8 @@ mod scheduled;
 mod search;
 pub(crate) mod single;
 mod stored;
+mod turns;
+mod webhooks;
 
 use crate::figures::{Figures, Goal};
 use crate::plan::Plan;
@@ -86,6 +91,14 @@ pub(crate) enum Scenario {
     Backlog,
     /// Cost of a message with more carriers
     Carriers,
+    /// Single messages over a carrier by HTTP, beside those by SMPP
+    HttpCarrier,
+    /// The import of ten million numbers on DND, and sends that check them
+    Dnd,
+    /// Webhooks of a payment provider beside 5,000 sends a second
+    Webhooks,
+    /// Single messages of a sub-account, beside those of an account without a parent
+    Parent,
     /// Decoding and encoding of a `submit_sm` of 200 octets
     Codec,
 }
@@ -164,16 +177,39 @@ impl Scenario {
                 &[Goal::AtMost("cpu_growth", GROWTH, GROWTH)]
             }
             Self::Codec => &[Goal::AtMost("decode_and_encode_ns", 80.0, 80.0)],
+            Self::HttpCarrier | Self::Dnd | Self::Webhooks | Self::Parent => {
+                self.goals_of_ways_and_money()
+            }
         }
     }
 
-    /// Returns the number of runs, of `runs` asked for. A scenario that first makes millions of
-    /// rows measures several times in one run.
-    pub(crate) const fn turns(self, runs: u32) -> u32 {
+    /// Returns the goals of a scenario of carriers by HTTP, DND, payments or sub-accounts.
+    const fn goals_of_ways_and_money(self) -> &'static [Goal] {
         match self {
-            Self::Stored | Self::Search | Self::Scheduled | Self::OverloadCampaigns => 1,
-            _ => runs,
+            Self::HttpCarrier => &[Goal::AtLeast("share_of_smpp_rate", 0.5, 0.5)],
+            Self::Dnd => &[
+                Goal::AtMost("import_s", 60.0, 60.0),
+                Goal::AtMost("import_peak_mb", 200.0, 200.0),
+                Goal::AtLeast("share_of_unchecked_rate", 0.8, 0.8),
+            ],
+            Self::Webhooks => &[Goal::AtMost("webhook_p99_ms", 50.0, 50.0)],
+            Self::Parent => &[Goal::AtLeast("share_of_rate_without_parent", 0.9, 0.9)],
+            _ => &[],
         }
+    }
+
+    /// Returns `true` for a scenario that first makes millions of rows, and then measures several
+    /// times in one run.
+    const fn makes_millions(self) -> bool {
+        matches!(
+            self,
+            Self::Stored | Self::Search | Self::Scheduled | Self::OverloadCampaigns | Self::Dnd
+        )
+    }
+
+    /// Returns the number of runs, of `runs` asked for.
+    pub(crate) const fn turns(self, runs: u32) -> u32 {
+        if self.makes_millions() { 1 } else { runs }
     }
 
     /// Runs the scenario once.
@@ -205,12 +241,17 @@ impl Scenario {
                 Self::Changes => changes::run(setup, quick).await,
                 Self::Backlog => backlog::run(setup, quick).await,
                 Self::Carriers => carriers::run(setup, quick).await,
+                Self::HttpCarrier => http_carrier::run(setup, quick).await,
+                Self::Dnd => dnd::run(setup, quick).await,
+                Self::Webhooks => webhooks::run(setup, quick).await,
+                Self::Parent => parent::run(setup, quick).await,
                 Self::Codec => codec::run(quick),
             }
         };
-        let timeout = match self {
-            Self::Stored | Self::Search | Self::Scheduled | Self::OverloadCampaigns => LONG_TIMEOUT,
-            _ => TIMEOUT,
+        let timeout = if self.makes_millions() {
+            LONG_TIMEOUT
+        } else {
+            TIMEOUT
         };
         let run = tokio::time::timeout(timeout, run);
         let figures = run.await.context("it takes too long")?;

@@ -4,8 +4,8 @@
 mod configuration;
 mod setup;
 
-pub(crate) use configuration::{HELD, LIMITS, OTP};
-pub(crate) use setup::Setup;
+pub(crate) use configuration::{FIRST_CARRIER, HELD, LIMITS, OTP};
+pub(crate) use setup::{Protocol, Setup};
 
 use crate::database::Database;
 use crate::http::Connection;
@@ -100,15 +100,8 @@ impl Site {
 
     fn make_customer(&mut self) -> Result<()> {
         let id = self.make_account("Bench", "bench@example.ng")?;
-        let made = self.ogene(&["token", "create", "--account", &id, "--name", "bench"])?;
-        self.tokens.push(text(&made, "token")?);
-        let sender = ["--account", &id, "--sender-id", SENDER_ID];
-        let register = [
-            &["sender-id", "register", "--purpose", "Orders"],
-            &sender[..],
-        ];
-        self.ogene(&register.concat())?;
-        self.ogene(&[&["sender-id", "approve"], &sender[..]].concat())?;
+        self.tokens.push(self.make_token(&id)?);
+        self.make_sender(&id)?;
         let credit = [
             "wallet",
             "credit",
@@ -119,6 +112,24 @@ impl Site {
         ];
         self.ogene(&[&credit[..], &["--account", &id]].concat())?;
         self.account = id;
+        Ok(())
+    }
+
+    /// Makes a token of an account.
+    pub(crate) fn make_token(&self, account: &str) -> Result<String> {
+        let made = self.ogene(&["token", "create", "--account", account, "--name", "bench"])?;
+        text(&made, "token")
+    }
+
+    /// Registers and approves the sender ID of the load for an account.
+    pub(crate) fn make_sender(&self, account: &str) -> Result<()> {
+        let sender = ["--account", account, "--sender-id", SENDER_ID];
+        let register = [
+            &["sender-id", "register", "--purpose", "Orders"],
+            &sender[..],
+        ];
+        self.ogene(&register.concat())?;
+        self.ogene(&[&["sender-id", "approve"], &sender[..]].concat())?;
         Ok(())
     }
 
@@ -137,6 +148,16 @@ impl Site {
             bail!("ogene {}: {}", arguments.join(" "), why.trim());
         }
         Ok(serde_json::from_slice(&output.stdout).unwrap_or(Value::Null))
+    }
+
+    /// Starts a command of `ogene`, whose usage can be read while it runs.
+    pub(crate) fn start_command(&self, name: &'static str, arguments: &[&str]) -> Result<Process> {
+        Process::start(name, self.command(None).args(arguments), self.directory())
+    }
+
+    /// Returns the directory of the site, which is removed with it.
+    pub(crate) fn directory(&self) -> &Path {
+        self.dir.path()
     }
 
     fn command(&self, quota: Option<&Quota>) -> Command {
@@ -187,7 +208,11 @@ impl Site {
 
     /// Waits until all connections are bound.
     pub(crate) async fn wait_until_bound(&self) -> Result<()> {
-        let binds = u64::from(self.setup.binds) * self.setup.carriers as u64;
+        let binds = match self.setup.protocol {
+            Protocol::Smpp => u64::from(self.setup.binds) * self.setup.carriers as u64,
+            // One node is connected to a carrier by HTTP.
+            Protocol::Http => 1,
+        };
         self.wait_for("ogene_binds", binds, START_TIMEOUT).await?;
         Ok(())
     }
@@ -312,7 +337,8 @@ async fn is_ready(http: SocketAddr) -> bool {
     }
 }
 
-fn text(json: &Value, name: &str) -> Result<String> {
+/// Returns a text of an answer by its name.
+pub(crate) fn text(json: &Value, name: &str) -> Result<String> {
     let text = json[name].as_str();
     Ok(text
         .with_context(|| format!("no {name} in {json}"))?

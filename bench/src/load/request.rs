@@ -13,7 +13,7 @@ pub(crate) const BEFORE_NUMBER: &str = "Your order ";
 const AFTER_NUMBER: &str = " is on its way. Thank you for shopping with Ada Foods.";
 const JSON: &str = "application/json";
 /// Numbers from 0801 to 0809, which are valid in every number plan of the service.
-const NUMBERS: u64 = 90_000_000;
+pub(crate) const NUMBERS: u64 = 90_000_000;
 /// A number prime to [`NUMBERS`], so that prefixes are mixed and no number repeats.
 const STEP: u64 = 61_803_399;
 /// A number prime to any number of accounts, so that all of them take turns.
@@ -215,9 +215,7 @@ impl Request {
             if let Some(at) = self.own_number {
                 write_digits(&mut recipient[at..][..NUMBER_DIGITS], number);
             }
-            let number = number.wrapping_mul(STEP) % NUMBERS;
-            let digits = 2_348_010_000_000 + number;
-            write_digits(&mut recipient[..RECIPIENT_DIGITS], digits);
+            write_digits(&mut recipient[..RECIPIENT_DIGITS], recipient_of(number));
         }
         if let Some(again_at) = self.again_at {
             let recipient = self.recipients_at..self.recipients_at + RECIPIENT_DIGITS;
@@ -225,6 +223,11 @@ impl Request {
         }
         &self.octets
     }
+}
+
+/// Returns the recipient at a place of the order in which the load names them.
+pub(crate) const fn recipient_of(place: u64) -> u64 {
+    2_348_010_000_000 + place.wrapping_mul(STEP) % NUMBERS
 }
 
 fn write_digits(place: &mut [u8], mut number: u64) {

@@ -41,6 +41,11 @@ pub(super) struct Side {
 impl Side {
     pub(super) async fn start(mut site: Site, first: u64) -> Result<Self> {
         site.start().await?;
+        Self::of(site, first)
+    }
+
+    /// Returns the side of a site whose processes run.
+    pub(super) fn of(site: Site, first: u64) -> Result<Self> {
         Ok(Self {
             site,
             callbacks: Callbacks::start()?,

@@ -1,7 +1,8 @@
 //! The configuration of the service: the defaults, except for the subject of a scenario.
 
-use super::setup::Setup;
+use super::setup::{Protocol, Setup};
 use crate::database::Database;
+use crate::http_sink;
 use crate::machine::unix_time;
 use std::fmt::Write;
 use std::net::SocketAddr;
@@ -15,6 +16,8 @@ pub(crate) const LIMITS: &str = "sends_per_minute = 1000000\nreports_per_minute 
 pub(crate) const OTP: &str = "otp";
 /// A gateway whose messages are held, because its quiet hours are now.
 pub(crate) const HELD: &str = "direct-corporate";
+/// The name of the only carrier, or of the first one.
+pub(crate) const FIRST_CARRIER: &str = "bench";
 /// Digits of a prefix, each of which is a network of its own in a site with many carriers.
 const PREFIXES: std::ops::Range<usize> = 8_010..8_100;
 const HOUR_S: u64 = 3_600;
@@ -30,19 +33,13 @@ allow_private_targets = true
         database.configuration(),
         setup.limits
     );
-    for carrier in 0..setup.carriers {
-        let (name, binds, window) = (name(carrier), setup.binds, setup.window);
-        let pace = setup
-            .max_per_second
-            .map(|most| format!("max_per_second = {most}\n"));
-        // Writing to a string does not fail.
-        let _ = write!(
-            text,
-            "[carriers.{name}]\naddress = \"{smsc}\"\nsystem_id = \"{name}\"\npassword = \"bench\"\n\
-             binds = {binds}\nwindow = {window}\n{}",
-            pace.unwrap_or_default()
-        );
-    }
+    text += &setup.sections;
+    text += &match setup.protocol {
+        Protocol::Smpp => (0..setup.carriers)
+            .map(|carrier| smpp(setup, carrier, smsc))
+            .collect(),
+        Protocol::Http => http_sink::configuration(&name(0), smsc),
+    };
     let carriers = match setup.carriers {
         1 => format!("[\"{}\"]", name(0)),
         several => {
@@ -51,7 +48,7 @@ allow_private_targets = true
         }
     };
     for (gateway, more) in [
-        (GATEWAY, String::new()),
+        (GATEWAY, setup.gateway.to_owned()),
         (OTP, String::new()),
         (HELD, quiet_hours()),
     ] {
@@ -63,9 +60,21 @@ allow_private_targets = true
     text
 }
 
+fn smpp(setup: &Setup, carrier: usize, smsc: SocketAddr) -> String {
+    let (name, binds, window) = (name(carrier), setup.binds, setup.window);
+    let pace = setup
+        .max_per_second
+        .map(|most| format!("max_per_second = {most}\n"));
+    format!(
+        "[carriers.{name}]\naddress = \"{smsc}\"\nsystem_id = \"{name}\"\npassword = \"bench\"\n\
+         binds = {binds}\nwindow = {window}\n{}",
+        pace.unwrap_or_default()
+    )
+}
+
 fn name(carrier: usize) -> String {
     match carrier {
-        0 => "bench".to_owned(),
+        0 => FIRST_CARRIER.to_owned(),
         later => format!("bench-{}", later + 1),
     }
 }

@@ -3,6 +3,15 @@
 use crate::database::Kind;
 use std::path::PathBuf;
 
+/// The protocol of carriers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Protocol {
+    /// SMPP, to `ogene smsc`.
+    Smpp,
+    /// HTTP, to the sink of the benchmark.
+    Http,
+}
+
 /// The settings that all scenarios of a run share.
 #[derive(Clone, Debug)]
 pub(crate) struct Setup {
@@ -18,6 +27,11 @@ pub(crate) struct Setup {
     pub(crate) max_per_second: Option<u32>,
     /// Number of carriers, all at the same SMSC, which share the numbers evenly.
     pub(crate) carriers: usize,
+    pub(crate) protocol: Protocol,
+    /// More keys of the gateway of messages that name none.
+    pub(crate) gateway: &'static str,
+    /// More sections of the configuration.
+    pub(crate) sections: String,
     pub(crate) response_delay: String,
     pub(crate) receipt_delay: String,
     pub(crate) database: Kind,
@@ -27,6 +41,8 @@ pub(crate) struct Setup {
     pub(crate) cores: Option<f64>,
     /// Settled messages of the scenario `stored`.
     pub(crate) stored: u64,
+    /// Numbers that the scenario `dnd` imports.
+    pub(crate) dnd_numbers: u64,
     /// Single messages of a scenario that states no number of its own.
     pub(crate) messages: u64,
     /// The section `[limits]`.

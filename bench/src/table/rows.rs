@@ -20,7 +20,7 @@ const fn row(what: &'static str, scenario: Scenario, figure: &'static str) -> Ro
 }
 
 /// The rows in the order of a reader's questions.
-pub(super) const ROWS: [Row; 46] = [
+pub(super) const ROWS: [Row; 52] = [
     row(
         "one recipient a request, 256 connections, receipts and callbacks, whole life: messages a second",
         Scenario::Single,
@@ -203,6 +203,32 @@ pub(super) const ROWS: [Row; 46] = [
         "disk per bulk recipient, for good, bytes",
         Scenario::Bulk,
         "lasting_bytes_per_recipient",
+    ),
+    row(
+        "a carrier by HTTP with 64 requests at once: share of the rate by SMPP",
+        Scenario::HttpCarrier,
+        "share_of_smpp_rate",
+    ),
+    row(
+        "import of 10,000,000 numbers on DND, s",
+        Scenario::Dnd,
+        "import_s",
+    ),
+    row("memory meanwhile, MB", Scenario::Dnd, "import_peak_mb"),
+    row(
+        "one request of 100,000 recipients, DND and opt-outs checked: share of the rate without",
+        Scenario::Dnd,
+        "share_of_unchecked_rate",
+    ),
+    row(
+        "a webhook of a payment beside 5,000 sends a second: p99, ms",
+        Scenario::Webhooks,
+        "webhook_p99_ms",
+    ),
+    row(
+        "one recipient a request of an account with a parent: share of the rate without",
+        Scenario::Parent,
+        "share_of_rate_without_parent",
     ),
     row(
         "decode and encode a `submit_sm` of 200 octets, ns",
