@@ -451,7 +451,8 @@ create table recent_sends (
 ) without rowid;
 
 -- The answers of requests with an idempotency key, each committed with the change that it answers. `request` is a hash
--- of operation and fields. A row is removed when its window ends.
+-- of operation and fields. A row is removed when its window ends. The table has row ids, so that long answers are
+-- appended, and only the short keys are put in their places.
 create table idempotency_keys (
     bucket bigint not null,
     account_id bigint not null,
@@ -463,7 +464,7 @@ create table idempotency_keys (
     message_id blob,
     body text not null,
     primary key (bucket, account_id, sandbox, key)
-) without rowid;
+);
 create index idempotency_keys_by_time on idempotency_keys (bucket, kept_at_ms);
 
 -- The one-time passwords. The code is nowhere: it is derived from a server key and `otp_id`. `sent_times` lists the times
