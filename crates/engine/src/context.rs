@@ -165,6 +165,7 @@ impl Context {
             now_ms,
             until_ms: now_ms + CLAIM_MS,
             recipients,
+            batches: self.commit_share.max_claimed(now_ms),
             priority,
             next_id: BatchId(self.live().plan.numbers(self.store.claims().split_ids())),
         }

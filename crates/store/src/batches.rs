@@ -11,6 +11,7 @@ pub(crate) mod end;
 mod held;
 pub(crate) mod pause;
 mod queue;
+mod wanted;
 
 pub use batch::{
     Batch, BatchKind, Body, Claimed, Content, Ended, MAX_RECIPIENTS, Progress, QueueState,

@@ -12,6 +12,8 @@ pub(crate) const MAX_OUTCOMES: usize = 4_000;
 /// The same bound while small sends arrive. A settle commit delays the accept commit behind it, and
 /// one of this size takes some milliseconds.
 pub(crate) const MIN_OUTCOMES: usize = 400;
+/// Maximum number of batches in a claim while small sends arrive.
+const MIN_CLAIMED: usize = 100;
 /// Outcomes in a settle commit for each small send of the last accept commit. With a lower ratio,
 /// settling falls behind accepting.
 const OUTCOMES_PER_SEND: usize = 2;
@@ -50,12 +52,26 @@ impl CommitShare {
         self.urgent.store(sends, Ordering::Relaxed);
     }
 
+    /// Returns `true` if small sends are likely, as some were committed within a second.
+    pub(crate) fn is_urgent(&self, now_ms: i64) -> bool {
+        now_ms.abs_diff(self.urgent_at_ms.load(Ordering::Relaxed)) < URGENT_MS
+    }
+
     /// Returns the bound of responses, and of receipts, for a settle commit that begins now.
     pub(crate) fn max_outcomes(&self, now_ms: i64) -> usize {
-        let since = now_ms.abs_diff(self.urgent_at_ms.load(Ordering::Relaxed));
-        if since < URGENT_MS {
+        if self.is_urgent(now_ms) {
             let sends = self.urgent.load(Ordering::Relaxed);
             (OUTCOMES_PER_SEND * sends).clamp(MIN_OUTCOMES, MAX_OUTCOMES)
+        } else {
+            MAX_OUTCOMES
+        }
+    }
+
+    /// Returns the bound of batches for a claim that begins now. A claim moves each of its rows, and
+    /// shares a commit with outcomes and receipts.
+    pub(crate) fn max_claimed(&self, now_ms: i64) -> usize {
+        if self.is_urgent(now_ms) {
+            MIN_CLAIMED
         } else {
             MAX_OUTCOMES
         }
@@ -103,6 +119,15 @@ mod tests {
         ] {
             assert_eq!(share.max_outcomes(now_ms), max, "at {now_ms}");
         }
+    }
+
+    #[test]
+    fn claims_are_short_for_a_second_after_a_small_send() {
+        let share = CommitShare::default();
+        assert_eq!(share.max_claimed(0), MAX_OUTCOMES);
+        share.note_urgent(5_000, 1);
+        assert_eq!(share.max_claimed(5_999), MIN_CLAIMED);
+        assert_eq!(share.max_claimed(6_000), MAX_OUTCOMES);
     }
 
     #[test]

@@ -208,6 +208,7 @@ pub(crate) async fn check_rest(name: &str) -> Vec<String> {
                 now_ms: i64::MAX / 2,
                 until_ms: i64::MAX / 2,
                 recipients: 1_000,
+                batches: 1_000,
                 priority: Priority::Bulk,
                 next_id: domain::BatchId(i64::MAX / 2),
             };

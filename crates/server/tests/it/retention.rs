@@ -100,6 +100,7 @@ async fn accept_and_tell(
         now_ms: at_ms,
         until_ms: at_ms,
         recipients: 10,
+        batches: 10,
         priority: Priority::Bulk,
         next_id: domain::BatchId(2),
     };

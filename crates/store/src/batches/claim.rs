@@ -1,17 +1,14 @@
 //! Claims of due batches, and their release.
 
-use super::batch::{Batch, BatchKind, Body, Claimed, QueueState};
-use super::batch_rows::{
-    BatchRow, MAX_BATCHES, delete, insert, mark, select_batches, shrink, take,
-};
+use super::batch::{Batch, BatchKind, Claimed, QueueState};
+use super::batch_rows::{BatchRow, MAX_BATCHES, insert, mark, select_batches, shrink, take};
 use super::pause;
 use super::queue::next_due;
+use super::wanted::{read_texts, still_to_send};
 use crate::buckets::Buckets;
-use crate::deliveries::delivery_rows::{set_leg, stored};
 use crate::deliveries::settle;
-use crate::messages::recipient_texts;
 use database::{Change, Db, Outage, Result, Tx, locking, query};
-use domain::{BatchId, Bucket, Delivery, Leg, NodeId, Priority, Recipient};
+use domain::{BatchId, Bucket, NodeId, Priority};
 use std::sync::Arc;
 
 /// Batches that a claim reads first. The batches of a campaign soon fill a window. Further rows are
@@ -34,6 +31,8 @@ pub struct Claim {
     pub until_ms: i64,
     /// Recipients to claim at most, in all batches together.
     pub recipients: usize,
+    /// Batches that one transaction looks at, at most. Other changes wait for its end.
+    pub batches: usize,
     /// The least urgent priority that is claimed.
     pub priority: Priority,
     /// The first of [`Claims::split_ids`] ids, for the remainders of split batches.
@@ -54,18 +53,26 @@ struct ClaimBatches {
     bucket: Bucket,
 }
 
-impl Change for ClaimBatches {
-    type Output = Vec<Claimed>;
+/// The outcome of one transaction.
+struct Taken {
+    claimed: Vec<Claimed>,
+    /// `true` if more due batches may follow those that it looked at, and there is room for them.
+    more: bool,
+}
 
-    async fn apply(&self, tx: &mut Tx) -> Result<Vec<Claimed>> {
+impl Change for ClaimBatches {
+    type Output = Taken;
+
+    async fn apply(&self, tx: &mut Tx) -> Result<Taken> {
         let mut claimed = Vec::new();
-        let mut room = self.claim.recipients;
+        let (mut room, mut left) = (self.claim.recipients, self.claim.batches.max(1));
         for priority in self.claim.priorities() {
             let mut most = FIRST_BATCHES;
-            while room > 0 {
-                most = most.min(room);
+            while room > 0 && left > 0 {
+                most = most.min(room).min(left);
                 let found = self.due(tx, priority, most).await?;
                 let is_last = found.len() < most;
+                left -= found.len();
                 claimed.extend(self.take(tx, found, &mut room).await?);
                 if is_last {
                     break;
@@ -73,13 +80,14 @@ impl Change for ClaimBatches {
                 most = MAX_BATCHES;
             }
         }
+        let more = room > 0 && left == 0;
         let mut claimed = still_to_send(tx, claimed, self.claim.now_ms).await?;
         read_texts(tx, &mut claimed).await?;
-        Ok(claimed)
+        Ok(Taken { claimed, more })
     }
 
-    async fn is_committed(&self, tx: &mut Tx, claimed: &Vec<Claimed>) -> Result<bool> {
-        let Some(Claimed { batch, .. }) = claimed.first() else {
+    async fn is_committed(&self, tx: &mut Tx, taken: &Taken) -> Result<bool> {
+        let Some(Claimed { batch, .. }) = taken.claimed.first() else {
             return Ok(true);
         };
         let found: Option<i64> = tx
@@ -190,70 +198,6 @@ impl ClaimBatches {
     }
 }
 
-/// Leaves out the recipients that need not be sent any more. A second leg is recorded as submitted
-/// here, because it may be sent from now on. An expired one is not recorded, because it will not be
-/// sent.
-async fn still_to_send(tx: &mut Tx, claimed: Vec<Claimed>, now_ms: i64) -> Result<Vec<Claimed>> {
-    let mut kept = Vec::with_capacity(claimed.len());
-    for mut claimed in claimed {
-        if !claimed.batch.may_have_deliveries(claimed.content.gateway) {
-            kept.push(claimed);
-            continue;
-        }
-        let batch = &claimed.batch;
-        let left = wanted(tx, batch).await?;
-        if left.is_empty() {
-            delete(tx, &[batch]).await?;
-            continue;
-        }
-        if left.len() < batch.recipients.len() {
-            shrink(tx, &[(batch, &left)]).await?;
-        }
-        if batch.kind == BatchKind::Backup && now_ms < batch.expires_at_ms {
-            set_leg(tx, &batch.keys(&left), Leg::Second).await?;
-        }
-        claimed.batch.recipients = left;
-        kept.push(claimed);
-    }
-    Ok(kept)
-}
-
-/// Reads the texts of personalised batches.
-async fn read_texts(tx: &mut Tx, claimed: &mut [Claimed]) -> Result<()> {
-    for Claimed { batch, content } in claimed {
-        if matches!(content.body, Body::Personalised(_)) {
-            let of = (batch.bucket, batch.message);
-            let texts = recipient_texts::read(tx, of, &batch.recipients).await?;
-            Arc::make_mut(content).body = Body::Personalised(texts);
-        }
-    }
-    Ok(())
-}
-
-/// Returns the recipients of a batch that are still to be sent, if some may have a delivery.
-pub(super) async fn wanted(tx: &mut Tx, batch: &Batch) -> Result<Vec<Recipient>> {
-    let keys = batch.keys(&batch.recipients);
-    let known = stored(tx, &keys).await?;
-    // A recipient with an unreadable delivery may have received it.
-    let wanted = |recipient: &Recipient| {
-        let key = (batch.message, *recipient);
-        let case = known.cases.get(&key);
-        !known.unreadable.contains(&key) && case.is_none_or(|case| is_wanted(batch, &case.delivery))
-    };
-    Ok(batch.recipients.iter().copied().filter(wanted).collect())
-}
-
-/// Returns `true` if a recipient that was sent before is to be sent from this batch.
-fn is_wanted(batch: &Batch, delivery: &Delivery) -> bool {
-    match batch.kind {
-        BatchKind::First => false,
-        // Once the second leg is submitted, a copy of the first would be one message too many.
-        BatchKind::Resend => delivery.doubts(batch.leg) && delivery.leg <= Some(batch.leg),
-        BatchKind::Backup => !delivery.status.is_final() && delivery.leg < Some(Leg::Second),
-        BatchKind::Again => !delivery.status.is_final(),
-    }
-}
-
 struct Release {
     buckets: Buckets,
     claimed: Vec<Batch>,
@@ -310,23 +254,25 @@ impl Claims<'_> {
     pub async fn claim(self, claim: Claim) -> Result<Vec<Claimed>> {
         if self.db.is_embedded() {
             let bucket = Bucket(0);
-            return self.db.change(ClaimBatches { claim, bucket }).await;
+            return self.claim_in(bucket, claim).await;
         }
         let mut claimed: Vec<Claimed> = Vec::new();
         let due = self.due_buckets(&claim).await?;
         for (next_id, (priority, bucket)) in (claim.next_id.0..).zip(due) {
             let taken: usize = claimed.iter().map(|one| one.batch.recipients.len()).sum();
             let room = claim.recipients.saturating_sub(taken);
-            if room == 0 {
+            let batches = claim.batches.saturating_sub(claimed.len());
+            if room == 0 || batches == 0 {
                 break;
             }
             let claim = Claim {
                 recipients: room,
+                batches,
                 priority,
                 next_id: BatchId(next_id),
                 ..claim.clone()
             };
-            match self.db.change(ClaimBatches { claim, bucket }).await {
+            match self.claim_in(bucket, claim).await {
                 Ok(more) => {
                     CLAIMS.worked();
                     claimed.extend(more);
@@ -340,6 +286,18 @@ impl Claims<'_> {
             }
         }
         Ok(claimed)
+    }
+
+    /// Claims in one bucket. Transactions that only move batches out of the way are followed by
+    /// another, as a caller takes an empty claim for the end of the queue.
+    async fn claim_in(self, bucket: Bucket, claim: Claim) -> Result<Vec<Claimed>> {
+        loop {
+            let claim = claim.clone();
+            let taken = self.db.change(ClaimBatches { claim, bucket }).await?;
+            if !(taken.more && taken.claimed.is_empty()) {
+                return Ok(taken.claimed);
+            }
+        }
     }
 
     /// Returns the buckets with due batches, by priority. The buckets of one priority rotate.

@@ -2,7 +2,7 @@
 
 use super::batch::{Batch, BatchKind, Claimed, Progress};
 use super::batch_rows::take;
-use super::claim::wanted;
+use super::wanted::wanted;
 use crate::buckets::Buckets;
 use crate::deliveries::delivery_rows::known;
 use crate::deliveries::receipts::settle::cancelled::cancelled;

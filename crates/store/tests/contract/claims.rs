@@ -1,18 +1,23 @@
 //! Claims: the batches that a node takes, and their further states.
 
-use domain::{BatchId, DeliveryStatus, Environment, Gateway, NodeId, Priority, Recipient};
+use domain::{
+    AccountStatus, BatchId, DeliveryStatus, Environment, Gateway, NodeId, Priority, Queued,
+    Recipient,
+};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use store::{Accepted, Batch, BatchKind, Claim, Claimed, Progress, QueueState};
 use storekit::{
-    CARRIER, Kit, NOW, OTHER_CARRIER, Sending, claim, delivered, number, refused, report, sending,
-    taken, twins,
+    CARRIER, Kit, NOW, OTHER_CARRIER, Sending, by, claim, delivered, number, refused, report,
+    sending, taken, twins,
 };
 
 twins!(
     claims_take_the_most_urgent_first,
     a_claim_takes_only_what_is_due_and_urgent_enough,
     a_claim_takes_never_more_recipients_than_asked,
+    a_claim_takes_never_more_batches_than_asked,
+    a_claim_goes_on_past_batches_of_held_accounts,
     the_last_batch_is_split_exactly,
     batches_that_one_claim_splits_have_ids_of_their_own,
     two_claims_never_give_the_same_recipient,
@@ -131,6 +136,55 @@ async fn a_claim_takes_never_more_recipients_than_asked(kit: &Kit) {
     assert_eq!(all.len(), 33);
     assert_eq!(all.iter().collect::<HashSet<_>>().len(), 33);
     assert!(kit.claim(0).await.is_empty());
+}
+
+async fn a_claim_takes_never_more_batches_than_asked(kit: &Kit) {
+    let base = sending(kit.account(1_000).await);
+    for first_number in 0..20 {
+        let single = Sending {
+            first_number,
+            ..base.clone()
+        };
+        send(kit, &single).await;
+    }
+    let mut all = Vec::new();
+    for _ in 0..4 {
+        let some = Claim {
+            batches: 6,
+            ..claim(1_000)
+        };
+        let found = numbers(&kit.store.claims().claim(some).await.unwrap());
+        assert!((1..=6).contains(&found.len()), "{} of 6", found.len());
+        all.extend(found);
+    }
+    assert_eq!(all.iter().collect::<HashSet<_>>().len(), 20);
+    assert!(kit.claim(1_000).await.is_empty());
+}
+
+/// An empty claim would tell the carrier that nothing is due.
+async fn a_claim_goes_on_past_batches_of_held_accounts(kit: &Kit) {
+    let (held, other) = (kit.account(1_000).await, kit.account(1_000).await);
+    for first_number in 0..20 {
+        let earlier = Sending {
+            first_number,
+            due_at_ms: NOW - 1_000,
+            ..sending(held)
+        };
+        send(kit, &earlier).await;
+    }
+    send(kit, &sending(other)).await;
+    let disabled =
+        kit.store
+            .accounts()
+            .set_status(held, AccountStatus::Disabled, Queued::Hold, by(NOW));
+    assert!(disabled.await.unwrap());
+    let few = Claim {
+        batches: 3,
+        ..claim(1_000)
+    };
+    let found = kit.store.claims().claim(few).await.unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].content.account, other);
 }
 
 async fn the_last_batch_is_split_exactly(kit: &Kit) {

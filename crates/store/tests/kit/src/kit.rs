@@ -659,6 +659,7 @@ pub fn claim(recipients: usize) -> Claim {
         now_ms: NOW,
         until_ms: NOW + LEASE_MS,
         recipients,
+        batches: usize::MAX,
         priority: Priority::Bulk,
         next_id: BatchId(fresh() * 1_000_000),
     }
