@@ -9,12 +9,14 @@ mod message_rows;
 pub(crate) mod message_times;
 pub(crate) mod new_message;
 pub(crate) mod recipient_index;
+pub(crate) mod recipient_rows;
 pub(crate) mod recipient_search;
 pub(crate) mod recipient_texts;
 pub(crate) mod recipients;
 pub(crate) mod reports;
 pub(crate) mod search;
 pub(crate) mod search_candidate;
+mod small_messages;
 pub(crate) mod totals;
 
 use crate::buckets::Buckets;

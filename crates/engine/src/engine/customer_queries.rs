@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::context::live::Live;
 use crate::error::{Error, within};
 use crate::queries::callbacks;
-use crate::queries::export::{OptOutsExport, RecipientsExport, WalletExport};
+use crate::queries::export::{ExportPace, OptOutsExport, RecipientsExport, WalletExport};
 use crate::queries::inbound;
 use crate::queries::messages::{self, Message};
 use crate::queries::owned;
@@ -26,6 +26,7 @@ use domain::{AccountId, Environment, ObjectRefusal, Purse, Refusal, Spending};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use store::{Callback, CallbackAttempt, CallbackSecret, SubAccount, TokenInfo};
+use tokio::time::sleep;
 
 /// The unparsed fields of a request for a page.
 #[derive(Clone, Copy, Debug, Default)]
@@ -337,21 +338,34 @@ enum Rows {
 pub struct Export {
     queries: CustomerQueries,
     rows: Rows,
+    pace: ExportPace,
 }
 
 impl Export {
     fn new(queries: CustomerQueries, rows: Rows) -> Self {
-        Self { queries, rows }
+        let pace = ExportPace::default();
+        Self {
+            queries,
+            rows,
+            pace,
+        }
     }
 
-    /// Returns the next rows, or `None` at the end.
+    /// Returns the next rows, or `None` at the end. While small sends arrive, the export waits
+    /// between its batches.
     pub async fn next(&mut self) -> Result<Option<String>, Error> {
         let scope = self.queries.scope();
-        match &mut self.rows {
+        let context = &self.queries.context;
+        let is_urgent = context.commit_share.is_urgent(scope.now_ms);
+        sleep(self.pace.wait(is_urgent)).await;
+        let began_ms = context.clock.steady_ms();
+        let next = match &mut self.rows {
             Rows::Recipients(export) => within(export.next(&scope)).await,
             Rows::Wallet(_) if scope.environment == Environment::Sandbox => Ok(None),
             Rows::Wallet(export) => within(export.next(&scope)).await,
             Rows::OptOuts(export) => within(export.next(&scope)).await,
-        }
+        };
+        self.pace.note(context.clock.steady_ms() - began_ms);
+        next
     }
 }

@@ -10,11 +10,14 @@ use domain::opt_out::OptOut;
 use domain::search::{MessageFilter, Page, Position, WalletFilter};
 use domain::time::lagos_time;
 use domain::{AccountId, Environment, MessageId};
+use std::time::Duration;
 
 /// Number of messages or entries that are read at a time.
 const BATCH_SIZE: u32 = 500;
 /// Number of recipients that are read at a time.
 const RECIPIENTS_BATCH_SIZE: usize = 1_000;
+/// Largest message that is read together with others.
+const SMALL_RECIPIENTS: u64 = 100;
 
 /// The header row of an export of recipients.
 const RECIPIENTS_HEADER: &str = "message_id,created_at,sender,gateway,customer_reference,recipient,network,delivery_status,error_code,pages,cost,\
@@ -25,6 +28,33 @@ const WALLET_HEADER: &str =
 
 /// The header row of an export of opt-outs.
 const OPT_OUTS_HEADER: &str = "recipient,sender,reason,created_at\r\n";
+
+/// An export waits so many times as long as its last batch took, while small sends arrive.
+const WAIT_FACTOR: u64 = 9;
+/// Longest time of a batch that counts, so that no wait is as long as the time-out of a client.
+const MAX_COUNTED_MS: u64 = 250;
+
+/// The waits of an export between its batches, which leave the processors to sends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct ExportPace {
+    took_ms: u64,
+}
+
+impl ExportPace {
+    /// Records the time that a batch took.
+    pub(crate) fn note(&mut self, took_ms: i64) {
+        self.took_ms = took_ms.unsigned_abs().clamp(1, MAX_COUNTED_MS);
+    }
+
+    /// Returns the wait before the next batch.
+    pub(crate) const fn wait(self, is_urgent: bool) -> Duration {
+        if is_urgent {
+            Duration::from_millis(WAIT_FACTOR * self.took_ms)
+        } else {
+            Duration::ZERO
+        }
+    }
+}
 
 /// The page that an export reads next.
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +130,7 @@ impl RecipientsExport {
                 limit: BATCH_SIZE,
                 after,
             };
-            let found = messages::page(scope, &self.filter, page).await?;
+            let found = messages::page_without_totals(scope, &self.filter, page).await?;
             self.next = found
                 .ends_at
                 .map_or(NextPage::End, |last| NextPage::After(position(last)));
@@ -113,24 +143,58 @@ impl RecipientsExport {
 
     /// Writes the next recipients.
     async fn write(&mut self, scope: &Scope<'_>, csv: &mut String) -> Result<(), Error> {
+        let small = self.take_small();
+        if !small.is_empty() {
+            let found = recipients::of_messages(scope, &small).await?;
+            for (message, found) in small.iter().zip(found) {
+                self.push_all(scope, csv, message, &found).await?;
+            }
+            return Ok(());
+        }
         let mut rows = 0;
         while rows < RECIPIENTS_BATCH_SIZE
             && let Some(message) = self.waiting.pop()
         {
             let until = self.written + RECIPIENTS_BATCH_SIZE;
             let found = recipients::range(scope, &message, self.written, until).await?;
-            let own = recipients::references(scope, &message, &found).await?;
-            for one in &found {
-                let reference = own.get(&one.recipient);
-                let reference = reference.or(message.customer_reference.as_ref());
-                self.push(csv, &message, one, reference.map_or("", String::as_str));
-            }
+            self.push_all(scope, csv, &message, &found).await?;
             rows += found.len();
             self.written = 0;
             if found.len() == RECIPIENTS_BATCH_SIZE {
                 self.written = until;
                 self.waiting.push(message);
             }
+        }
+        Ok(())
+    }
+
+    /// Takes the next messages that are read together, as they have few recipients.
+    fn take_small(&mut self) -> Vec<Message> {
+        let (mut small, mut rows) = (Vec::new(), 0);
+        let is_small = |message: &mut Message| message.recipients <= SMALL_RECIPIENTS;
+        while self.written == 0
+            && rows < RECIPIENTS_BATCH_SIZE as u64
+            && let Some(message) = self.waiting.pop_if(is_small)
+        {
+            rows += message.recipients;
+            small.push(message);
+        }
+        small
+    }
+
+    /// Appends the rows of recipients that match the filter.
+    async fn push_all(
+        &self,
+        scope: &Scope<'_>,
+        csv: &mut String,
+        message: &Message,
+        found: &[RecipientState],
+    ) -> Result<(), Error> {
+        let own = recipients::references(scope, message, found).await?;
+        for one in found {
+            let reference = own.get(&one.recipient);
+            let reference = reference.or(message.customer_reference.as_ref());
+            self.push(csv, message, one, reference.map_or("", String::as_str));
         }
         Ok(())
     }
@@ -290,4 +354,20 @@ fn push_entry(csv: &mut String, entry: &WalletEntry) {
     csv.push(',');
     push_text(csv, entry.reference.as_deref().unwrap_or_default());
     csv.push_str(ROW_END);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_export_waits_between_its_batches_while_small_sends_arrive() {
+        let mut pace = ExportPace::default();
+        assert_eq!(pace.wait(true), Duration::ZERO, "before the first batch");
+        for (took_ms, wait_ms) in [(0, 9), (5, 45), (250, 2_250), (30_000, 2_250)] {
+            pace.note(took_ms);
+            assert_eq!(pace.wait(true), Duration::from_millis(wait_ms));
+            assert_eq!(pace.wait(false), Duration::ZERO);
+        }
+    }
 }

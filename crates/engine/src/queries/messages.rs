@@ -180,6 +180,32 @@ pub(super) async fn page(
     filter: &MessageFilter,
     page: Page,
 ) -> Result<MessagePage, Error> {
+    read_page(scope, filter, page, Totals::Read).await
+}
+
+/// Reads a page of the messages that match a filter, without totals. Their states, refunds and
+/// counts of outcomes may be wrong.
+pub(super) async fn page_without_totals(
+    scope: &Scope<'_>,
+    filter: &MessageFilter,
+    page: Page,
+) -> Result<MessagePage, Error> {
+    read_page(scope, filter, page, Totals::LeftOut).await
+}
+
+/// This says whether the totals of messages are read that no filter needs.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Totals {
+    Read,
+    LeftOut,
+}
+
+async fn read_page(
+    scope: &Scope<'_>,
+    filter: &MessageFilter,
+    page: Page,
+    wanted_totals: Totals,
+) -> Result<MessagePage, Error> {
     let search = SearchScope {
         account: scope.account,
         environment: scope.environment,
@@ -205,7 +231,7 @@ pub(super) async fn page(
         };
         examined += found.len();
         range = range.before(last);
-        items.extend(matching(scope, filter, found, wanted).await?);
+        items.extend(matching(scope, filter, found, (wanted, wanted_totals)).await?);
         if items.len() > limit {
             items.truncate(limit);
             break items.last().map(|item: &Message| item.id);
@@ -225,7 +251,7 @@ async fn matching(
     scope: &Scope<'_>,
     filter: &MessageFilter,
     mut found: Vec<Candidate>,
-    wanted: usize,
+    (wanted, wanted_totals): (usize, Totals),
 ) -> Result<Vec<Message>, Error> {
     found.retain(|one| {
         let is_sender = |key: &String| sender::key(&one.sender) == *key;
@@ -248,7 +274,7 @@ async fn matching(
     if filter.state.is_none() {
         found.truncate(wanted);
     }
-    if totals.is_empty() {
+    if totals.is_empty() && wanted_totals == Totals::Read {
         totals = read_totals(scope, &found).await?;
     }
     let keys: Vec<_> = found.iter().map(|one| (one.account, one.id)).collect();

@@ -183,6 +183,24 @@ pub(crate) async fn range(
         .collect())
 }
 
+/// Returns all recipients of some messages, which have few each.
+pub(super) async fn of_messages(
+    scope: &Scope<'_>,
+    messages: &[Message],
+) -> Result<Vec<Vec<RecipientState>>, Error> {
+    let keys: Vec<_> = messages.iter().map(|one| (one.account, one.id)).collect();
+    let mut found = scope.store.recipients().of_messages(&keys).await?;
+    let mut all = Vec::with_capacity(messages.len());
+    for message in messages {
+        let found = found.remove(&message.id).unwrap_or_default();
+        let mut shared = SharedValues::with_texts(scope, message, &found).await?;
+        let found = found.into_iter();
+        let found = found.map(|one| recipient_state(scope, &mut shared, one));
+        all.push(found.collect());
+    }
+    Ok(all)
+}
+
 /// Counts the outcomes of all recipients of a message, the most frequent first.
 pub(crate) async fn outcomes(
     scope: &Scope<'_>,

@@ -2,47 +2,12 @@
 
 use crate::buckets::Buckets;
 use crate::deliveries::raw_receipts::{self, ReceiptInfo};
-use crate::messages::recipient_texts;
+use crate::messages::recipient_rows::{DeliveryInfo, DeliveryRow, RecipientInfo};
+use crate::messages::{recipient_texts, small_messages};
 use crate::rows::{id_bytes, message_id, named, number, recipient};
 use database::{Db, Result, Tx, bulk, query, value};
-use domain::{
-    AccountId, Bucket, Component, DeliveryStatus, Leg, MessageId, Money, Recipient, recipient_list,
-};
+use domain::{AccountId, Bucket, Component, MessageId, Money, Recipient, recipient_list};
 use std::collections::{HashMap, HashSet};
-
-/// A recipient of a message.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct RecipientInfo {
-    /// Its place in the list of the message, from 0.
-    pub place: usize,
-    /// The recipient.
-    pub recipient: Recipient,
-    /// Its delivery, or `None` while no carrier has answered.
-    pub delivery: Option<DeliveryInfo>,
-    /// The refunds.
-    pub refunded: Money,
-}
-
-/// The delivery of a recipient.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct DeliveryInfo {
-    /// The status.
-    pub status: DeliveryStatus,
-    /// The last leg that was submitted, or `None` if the recipient ended before.
-    pub leg: Option<Leg>,
-    /// The pages of the text.
-    pub pages: i64,
-    /// The charge.
-    pub charge: Money,
-    /// The last carrier.
-    pub carrier: String,
-    /// The error code of the carrier, or our own.
-    pub error: Option<String>,
-    /// Time of the first result, Unix milliseconds.
-    pub submitted_at_ms: i64,
-    /// Time of the final status, Unix milliseconds.
-    pub settled_at_ms: Option<i64>,
-}
 
 /// A refund of a recipient.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -53,45 +18,6 @@ pub struct RefundInfo {
     pub component: Component,
     /// Time, Unix milliseconds.
     pub at_ms: i64,
-}
-
-struct DeliveryRow {
-    recipient: i64,
-    status: String,
-    leg: i64,
-    pages: i64,
-    charge: i64,
-    carrier: String,
-    error: Option<String>,
-    submitted_at_s: i64,
-    settled_at_s: Option<i64>,
-}
-
-database::from_row!(DeliveryRow {
-    recipient,
-    status,
-    leg,
-    pages,
-    charge,
-    carrier,
-    error,
-    submitted_at_s,
-    settled_at_s
-});
-
-impl DeliveryRow {
-    fn delivery(self) -> Result<DeliveryInfo> {
-        Ok(DeliveryInfo {
-            status: named(DeliveryStatus::from_name, &self.status)?,
-            leg: Leg::from_number(self.leg),
-            pages: self.pages,
-            charge: Money::from_units(self.charge),
-            carrier: self.carrier,
-            error: self.error,
-            submitted_at_ms: 1_000 * self.submitted_at_s,
-            settled_at_ms: self.settled_at_s.map(|at_s| 1_000 * at_s),
-        })
-    }
 }
 
 /// The recipients of messages.
@@ -177,6 +103,19 @@ impl Recipients<'_> {
             let recipients = recipient_list::unpack(recipient_list::slice(&list, from, until));
             let of = (bucket, account, message);
             Ok(Some(described(&mut tx, of, from, recipients).await?))
+        })
+        .await
+    }
+
+    /// Returns all recipients of some messages. The messages have few recipients.
+    pub async fn of_messages(
+        self,
+        messages: &[(AccountId, MessageId)],
+    ) -> Result<HashMap<MessageId, Vec<RecipientInfo>>> {
+        let buckets = Buckets::of(self.db);
+        Db::in_time(async {
+            let mut tx = self.db.read().await?;
+            small_messages::read(&mut tx, buckets, messages).await
         })
         .await
     }
@@ -331,14 +270,14 @@ async fn deliveries(
     let rows: Vec<DeliveryRow> = tx
         .fetch_each(
             bulk(
-                "select recipient, status, cast(leg as bigint) as leg,
+                "select message_id, recipient, status, cast(leg as bigint) as leg,
                      cast(pages as bigint) as pages, charge, carrier, error,
                          cast(submitted_at_s as bigint) as submitted_at_s,
                          cast(settled_at_s as bigint) as settled_at_s
                  from deliveries where recipient = $1 and bucket = $2 and message_id = $3",
                 "with v (recipient) as (select * from unnest($1::bigint[]))
                  select found.* from v cross join lateral (
-                     select recipient, status, cast(leg as bigint) as leg,
+                     select message_id, recipient, status, cast(leg as bigint) as leg,
                          cast(pages as bigint) as pages, charge, carrier, error,
                              cast(submitted_at_s as bigint) as submitted_at_s,
                                  cast(settled_at_s as bigint) as settled_at_s
@@ -350,9 +289,11 @@ async fn deliveries(
             .bind(id_bytes(&message)),
         )
         .await?;
-    rows.into_iter()
-        .map(|row| Ok((recipient(row.recipient), row.delivery()?)))
-        .collect()
+    let rows = rows.into_iter().map(|row| {
+        let (_, recipient, delivery) = row.read()?;
+        Ok((recipient, delivery))
+    });
+    rows.collect()
 }
 
 async fn refunds(

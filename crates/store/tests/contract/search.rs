@@ -21,6 +21,7 @@ twins!(
     a_recipient_is_found_before_and_after_its_submit,
     totals_count_recipients_pages_and_refunds,
     recipients_are_listed_whether_answered_or_not,
+    recipients_of_many_messages_are_those_of_each,
 );
 
 fn scope(account: Option<AccountId>) -> SearchScope {
@@ -284,6 +285,41 @@ async fn recipients_are_listed_whether_answered_or_not(kit: &Kit) {
     let other = kit.account(0).await;
     let of_other = store.recipients().list(other, message.id, 0, 9).await;
     assert_eq!(of_other.unwrap(), None);
+}
+
+async fn recipients_of_many_messages_are_those_of_each(kit: &Kit) {
+    let (account, other) = (kit.account(1_000).await, kit.account(1_000).await);
+    let mut keys = Vec::new();
+    for (first_number, recipients) in [(0, 1), (10, 3), (20, 2)] {
+        let sending = Sending {
+            recipients,
+            first_number,
+            ..sending(account)
+        };
+        keys.push((account, accepted(kit, &sending).await.id));
+    }
+    let claimed = kit.claim(4).await;
+    kit.report(report(claimed.iter().map(taken).collect(), vec![]))
+        .await;
+    let sent: Vec<Recipient> = claimed
+        .iter()
+        .flat_map(|one| one.batch.recipients.clone())
+        .collect();
+    let receipts = vec![undelivered(sent[0]), delivered(sent[1])];
+    kit.report(report(vec![], receipts)).await;
+    keys.push((other, keys[0].1));
+
+    let recipients = kit.store.recipients();
+    let all = recipients.of_messages(&keys).await.unwrap();
+    assert_eq!(all.len(), 3);
+    for (account, message) in &keys[..3] {
+        let alone = recipients.list(*account, *message, 0, 100).await;
+        assert_eq!(all.get(message), alone.unwrap().as_ref());
+    }
+    let refunded = all.values().flatten().map(|one| one.refunded.units());
+    assert_eq!(refunded.filter(|units| *units > 0).count(), 1);
+    let foreign = recipients.of_messages(&keys[3..]).await.unwrap();
+    assert_eq!(foreign.len(), 0);
 }
 
 /// Accepts a message of a sender at a time.
