@@ -10,6 +10,7 @@ mod cookies;
 mod failure;
 mod form;
 mod headers;
+mod made;
 mod origin;
 mod page;
 mod pages;

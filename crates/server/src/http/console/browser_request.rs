@@ -191,6 +191,11 @@ impl BrowserRequest {
         Cookie::Notice.read(&self.headers, self.console.is_https)
     }
 
+    /// Returns the secret that a form has just made, as its cookie has it.
+    pub(super) fn made_cookie(&self) -> Option<&str> {
+        Cookie::Made.read(&self.headers, self.console.is_https)
+    }
+
     /// Returns a page as an answer. A new secret of forms is set with it.
     pub(crate) fn page(&self, status: StatusCode, html: String) -> Response {
         let response = (status, Html(html)).into_response();

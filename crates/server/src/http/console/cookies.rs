@@ -1,5 +1,5 @@
-//! Cookies: the session, the secret of forms before a sign-in, a notice, the colours, and the
-//! environment.
+//! Cookies: the session, the secret of forms before a sign-in, a notice, a new secret, the colours,
+//! and the environment.
 //!
 //! Over TLS a name begins with `__Host-`: a browser then takes the cookie from this host alone, for
 //! every path, over TLS. Over plain HTTP on loopback browsers refuse such names.
@@ -15,6 +15,8 @@ pub(crate) enum Cookie {
     Form,
     /// A notice for the next page.
     Notice,
+    /// A secret that a form has just made, for the page that shows it once.
+    Made,
     /// The colours.
     Theme,
     /// The environment that the pages of a customer show.
@@ -30,6 +32,8 @@ impl Cookie {
             (Self::Form, false) => "ogene-form",
             (Self::Notice, true) => "__Host-ogene-notice",
             (Self::Notice, false) => "ogene-notice",
+            (Self::Made, true) => "__Host-ogene-made",
+            (Self::Made, false) => "ogene-made",
             (Self::Theme, true) => "__Host-ogene-theme",
             (Self::Theme, false) => "ogene-theme",
             (Self::Environment, true) => "__Host-ogene-environment",
@@ -43,7 +47,7 @@ impl Cookie {
         match self {
             Self::Session | Self::Environment => None,
             Self::Form => Some(86_400),
-            Self::Notice => Some(60),
+            Self::Notice | Self::Made => Some(60),
             Self::Theme => Some(365 * 86_400),
         }
     }

@@ -40,23 +40,37 @@ async fn a_token_is_shown_once_and_revoked_by_its_account_alone() {
         "{}",
         form.text()
     );
-    let made = owner
-        .send(
-            new,
-            "/console/tokens",
-            &[
-                ("name", "Website"),
-                ("scope_read", "yes"),
-                ("per_minute", "60"),
-            ],
-        )
-        .await;
+    let fields = [
+        ("name", "Website"),
+        ("scope_read", "yes"),
+        ("per_minute", "60"),
+    ];
+    let sent = owner.send(new, "/console/tokens", &fields).await;
+    leads_to(&sent, "/console/tokens");
+    // Another session of the browser, such as that of the next user, is not shown the token.
+    let (mut next, _) = member(&ogene, Some(ogene.shop.id), Role::Viewer).await;
+    let carried = owner.cookies["ogene-made"].clone();
+    next.cookies.insert("ogene-made".to_owned(), carried);
+    for path in ["/console/tokens", "/console/smpp-users"] {
+        assert!(
+            !next.get(path).await.text().contains("shown once"),
+            "{path}"
+        );
+    }
+    // Another page in between does not use it up.
+    assert_eq!(owner.get("/console/callbacks/secrets").await.status, 200);
+    let made = owner.get("/console/tokens").await;
     has(&made, &["shown once", "Website", ">read<", ">60<"]);
     let token = between(&made, "<code id=\"secret\" class=\"mono\">", "<");
     let before = made.text().split("/revoke").next().expect("a token");
     let id = before.rsplit('/').next().expect("an id").to_owned();
     let page = owner.get("/console/tokens").await;
     assert!(!page.text().contains(&token), "a token is shown once");
+    assert_eq!(
+        page.text().matches(">Website<").count(),
+        1,
+        "a reload makes no other"
+    );
 
     let wallet = || crate::kit::http::Request::get("/api/v2/balance").bearer(&token);
     assert_eq!(ogene.ask(&wallet()).await.status, 200);

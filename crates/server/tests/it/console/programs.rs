@@ -35,7 +35,8 @@ async fn an_smpp_user_is_made_and_revoked_by_its_account() {
         ("gateway", "otp"),
         ("latin_1", "yes"),
     ];
-    let made = owner.send(NEW, PATH, &fields).await;
+    leads_to(&owner.send(NEW, PATH, &fields).await, PATH);
+    let made = owner.get(PATH).await;
     has(
         &made,
         &[
@@ -53,6 +54,13 @@ async fn an_smpp_user_is_made_and_revoked_by_its_account() {
     let (_, rest) = rest.split_once("class=\"mono\">").expect("a password");
     let password = rest.split('<').next().expect("an end").to_owned();
     assert_eq!(password.len(), 8, "{password}");
+    let again = owner.get(PATH).await;
+    assert_eq!(
+        again.text().matches("2 connections").count(),
+        1,
+        "a reload makes no other"
+    );
+    assert!(!again.text().contains(&password), "it is shown once");
     let page = viewer.get(PATH).await;
     has(&page, &[&id, "otp"]);
     assert!(!page.text().contains(&password), "it is shown once");

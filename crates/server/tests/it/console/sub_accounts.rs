@@ -28,7 +28,8 @@ fn value(page: &Answer, name: &str) -> String {
 /// Makes a sub-account by the form. Returns the address of its page.
 async fn made(owner: &mut Browser) -> String {
     let fields = [("name", "Ada <Foods>"), ("email", "ada@example.ng")];
-    let made = owner.send(NEW, PATH, &fields).await;
+    leads_to(&owner.send(NEW, PATH, &fields).await, PATH);
+    let made = owner.get(PATH).await;
     has(&made, &["Ada &#60;Foods&#62;", "shown once", "ogl_"]);
     let (_, rest) = made
         .text()

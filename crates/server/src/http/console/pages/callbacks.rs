@@ -2,6 +2,7 @@
 
 use super::super::failure::Failure;
 use super::super::form::Form;
+use super::super::made;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::lists::{confirm, dangerous, request};
@@ -146,8 +147,7 @@ pub(super) async fn replay(visitor: Visitor, fields: Form) -> Answered {
 
 /// `GET /console/callbacks/secrets`.
 pub(super) async fn secrets(visitor: Visitor) -> Answered {
-    let screen = secret_list(&visitor, None).await?;
-    Ok(visitor.answer(&screen))
+    Ok(made::answer(&visitor, &secret_list(&visitor).await?))
 }
 
 /// `GET /console/callbacks/secrets/new`.
@@ -155,7 +155,7 @@ pub(super) async fn secret_form(visitor: Visitor) -> Answered {
     Ok(visitor.answer(&new_secret(&visitor, None)))
 }
 
-/// `POST /console/callbacks/secrets`. The secret is shown once, on the page that answers.
+/// `POST /console/callbacks/secrets`. The secret is shown once, on the list.
 pub(super) async fn create_secret(visitor: Visitor, fields: Form) -> Answered {
     let account = visitor.account()?;
     let overlap = OVERLAPS
@@ -174,8 +174,7 @@ pub(super) async fn create_secret(visitor: Visitor, fields: Form) -> Answered {
         Ok(secret) => {
             let text = secret.signing.secret.text();
             let shown = ("The new secret".to_owned(), text);
-            let screen = secret_list(&visitor, Some(shown)).await?;
-            Ok(visitor.answer(&screen))
+            Ok(made::lead(&visitor, SECRETS, &shown))
         }
         Err(error) => {
             let (status, text) = Failure::from(error).shown()?;
@@ -219,10 +218,7 @@ fn new_secret(visitor: &Visitor, error: Option<String>) -> FormScreen {
     }
 }
 
-async fn secret_list(
-    visitor: &Visitor,
-    secret: Option<(String, String)>,
-) -> Result<Listing, Failure> {
+async fn secret_list(visitor: &Visitor) -> Result<Listing, Failure> {
     let callbacks = visitor.operations().callbacks();
     let account = Some(visitor.account()?);
     let page = callbacks.list_secrets(account, &request(visitor)).await?;
@@ -243,7 +239,7 @@ async fn secret_list(
     }
     let mut screen = listing(visitor, "Secrets", columns, rows.collect(), empty);
     screen.pager = pager(SECRETS, visitor.query(), &[], &page, "secret");
-    screen.secret = secret;
+    screen.secret = made::secret_of(visitor, SECRETS);
     if may_change {
         screen.actions = vec![("Create a secret".to_owned(), NEW_SECRET.to_owned())];
     }

@@ -2,6 +2,7 @@
 
 use super::super::failure::Failure;
 use super::super::form::Form;
+use super::super::made;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::lists::{confirm, dangerous, request};
@@ -23,8 +24,7 @@ const NEW: &str = "/console/smpp-users/new";
 
 /// `GET /console/smpp-users`.
 pub(super) async fn page(visitor: Visitor) -> Answered {
-    let screen = listing(&visitor, None).await?;
-    Ok(visitor.answer(&screen))
+    Ok(made::answer(&visitor, &listing(&visitor).await?))
 }
 
 /// `GET /console/smpp-users/new`.
@@ -32,7 +32,7 @@ pub(super) async fn form(visitor: Visitor) -> Answered {
     Ok(visitor.answer(&new_form(&visitor, &Form::default(), None)))
 }
 
-/// `POST /console/smpp-users`. The password is shown once, on the page that answers.
+/// `POST /console/smpp-users`. The password is shown once, on the list.
 pub(super) async fn create(visitor: Visitor, fields: Form) -> Answered {
     let given = |name: &str| fields.find(name).map(str::to_owned);
     let allowed = ranges(&fields, "allow").map(str::to_owned);
@@ -52,8 +52,7 @@ pub(super) async fn create(visitor: Visitor, fields: Form) -> Answered {
     match users.request(visitor.account()?, &new).await {
         Ok((user, password)) => {
             let secret = (format!("The password of {}", user.system_id), password);
-            let screen = listing(&visitor, Some(secret)).await?;
-            Ok(visitor.answer(&screen))
+            Ok(made::lead(&visitor, PATH, &secret))
         }
         Err(error) => {
             let (status, text) = Failure::from(error).shown()?;
@@ -162,7 +161,7 @@ fn rules() -> Vec<Field> {
     fields
 }
 
-async fn listing(visitor: &Visitor, secret: Option<(String, String)>) -> Result<Listing, Failure> {
+async fn listing(visitor: &Visitor) -> Result<Listing, Failure> {
     let users = visitor.operations().smpp_users();
     let found = users
         .list(Some(visitor.account()?), &request(visitor))
@@ -200,7 +199,7 @@ async fn listing(visitor: &Visitor, secret: Option<(String, String)>) -> Result<
         lead: lead(visitor),
         actions,
         pager: pager(PATH, visitor.query(), &[], &found, "SMPP user"),
-        secret,
+        secret: made::secret_of(visitor, PATH),
         ..Listing::new(shell, table, empty)
     })
 }

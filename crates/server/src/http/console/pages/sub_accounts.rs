@@ -2,6 +2,7 @@
 
 use super::super::failure::Failure;
 use super::super::form::Form;
+use super::super::made;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::account_parts::status;
@@ -20,8 +21,7 @@ const NEW: &str = "/console/sub-accounts/new";
 
 /// `GET /console/sub-accounts`.
 pub(super) async fn page(visitor: Visitor) -> Answered {
-    let screen = listing(&visitor, None).await?;
-    Ok(visitor.answer(&screen))
+    Ok(made::answer(&visitor, &listing(&visitor).await?))
 }
 
 /// `GET /console/sub-accounts/new`.
@@ -30,8 +30,7 @@ pub(super) async fn form(visitor: Visitor) -> Answered {
     Ok(visitor.answer(&new_form(&visitor, &Form::default(), None)))
 }
 
-/// `POST /console/sub-accounts`. The first token of the sub-account is shown once, on the page that
-/// answers.
+/// `POST /console/sub-accounts`. The first token of the sub-account is shown once, on the list.
 pub(super) async fn create(visitor: Visitor, fields: Form) -> Answered {
     let parent = parent(&visitor)?;
     if !may_change(&visitor) {
@@ -45,8 +44,7 @@ pub(super) async fn create(visitor: Visitor, fields: Form) -> Answered {
     match accounts(&visitor).create(parent, &given).await {
         Ok((sub, token)) => {
             let secret = (format!("The first token of “{}”", sub.account.name), token);
-            let screen = listing(&visitor, Some(secret)).await?;
-            Ok(visitor.answer(&screen))
+            Ok(made::lead(&visitor, PATH, &secret))
         }
         Err(error) => {
             let (status, text) = Failure::from(error).shown()?;
@@ -78,7 +76,7 @@ fn new_form(visitor: &Visitor, fields: &Form, error: Option<String>) -> FormScre
     }
 }
 
-async fn listing(visitor: &Visitor, secret: Option<(String, String)>) -> Result<Listing, Failure> {
+async fn listing(visitor: &Visitor) -> Result<Listing, Failure> {
     let parent = parent(visitor)?;
     let found = accounts(visitor).list(parent, &request(visitor)).await?;
     let table = Table {
@@ -109,7 +107,7 @@ async fn listing(visitor: &Visitor, secret: Option<(String, String)>) -> Result<
             .to_owned(),
         actions,
         pager: pager(PATH, visitor.query(), &[], &found, "sub-account"),
-        secret,
+        secret: made::secret_of(visitor, PATH),
         ..Listing::new(shell, table, empty)
     })
 }

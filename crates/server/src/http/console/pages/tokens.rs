@@ -2,6 +2,7 @@
 
 use super::super::failure::Failure;
 use super::super::form::Form;
+use super::super::made;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::lists::{confirm, dangerous, request};
@@ -23,8 +24,7 @@ const NEW: &str = "/console/tokens/new";
 
 /// `GET /console/tokens`.
 pub(super) async fn page(visitor: Visitor) -> Answered {
-    let screen = listing(&visitor, None).await?;
-    Ok(visitor.answer(&screen))
+    Ok(made::answer(&visitor, &listing(&visitor).await?))
 }
 
 /// `GET /console/tokens/new`.
@@ -35,7 +35,7 @@ pub(super) async fn form(visitor: Visitor) -> Answered {
     Ok(visitor.answer(&new_form(&visitor, &fields, None, None)))
 }
 
-/// `POST /console/tokens`. The text of the token is shown once, on the page that answers.
+/// `POST /console/tokens`. The text of the token is shown once, on the list.
 pub(super) async fn create(visitor: Visitor, fields: Form) -> Answered {
     let terms = match terms(&fields) {
         Ok(terms) => terms,
@@ -48,8 +48,7 @@ pub(super) async fn create(visitor: Visitor, fields: Form) -> Answered {
     match tokens.request(account, fields.get("name"), terms).await {
         Ok((info, text)) => {
             let secret = (format!("The token “{}”", info.name), text);
-            let screen = listing(&visitor, Some(secret)).await?;
-            Ok(visitor.answer(&screen))
+            Ok(made::lead(&visitor, PATH, &secret))
         }
         Err(error) => {
             let (status, text) = Failure::from(error).shown()?;
@@ -213,7 +212,7 @@ fn limit_fields(fields: &Form, (expires, allowed, per_minute): LimitFaults) -> [
     ]
 }
 
-async fn listing(visitor: &Visitor, secret: Option<(String, String)>) -> Result<Listing, Failure> {
+async fn listing(visitor: &Visitor) -> Result<Listing, Failure> {
     let tokens = visitor.operations().tokens();
     let page = tokens
         .list(Some(visitor.account()?), &request(visitor))
@@ -244,7 +243,7 @@ async fn listing(visitor: &Visitor, secret: Option<(String, String)>) -> Result<
     }
     listing.empty = empty;
     listing.pager = pager(PATH, visitor.query(), &[], &page, "token");
-    listing.secret = secret;
+    listing.secret = made::secret_of(visitor, PATH);
     Ok(listing)
 }
 
