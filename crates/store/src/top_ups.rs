@@ -123,6 +123,14 @@ impl TopUps<'_> {
         .await
     }
 
+    /// Returns the number of live top-ups of all accounts in a state.
+    pub async fn count_all(self, state: TopUpState) -> Result<u64> {
+        let count = query("select count(*) from top_ups where sandbox = $1 and state = $2");
+        let count = count.bind(false).bind(state.as_str());
+        let count: i64 = self.db.fetch_one(count).await?;
+        Ok(count.unsigned_abs())
+    }
+
     async fn read(self, list: database::Query<'_>) -> Result<Vec<TopUp>> {
         let rows: Vec<TopUpRow> = self.db.fetch_all(list).await?;
         rows.into_iter().map(TopUpRow::read).collect()

@@ -1,4 +1,4 @@
-//! The operations on top-ups: list, and the decisions about mismatches.
+//! The operations on top-ups: list, number and decisions of mismatches.
 
 use super::accounts::{account, scope_of};
 use super::actor::Actor;
@@ -38,6 +38,12 @@ impl TopUps {
             None => top_ups.list_all(state, behind, limit).await?,
         };
         Ok(request.page(List::OperatorTopUps, &scope, rows))
+    }
+
+    /// Returns the number of live mismatches, each of which waits for a decision.
+    pub async fn mismatches(self) -> Result<u64> {
+        let top_ups = self.store.top_ups();
+        Ok(top_ups.count_all(TopUpState::Mismatch).await?)
     }
 
     /// Credits a mismatch.

@@ -185,13 +185,12 @@ async fn a_payment_that_does_not_fit_credits_nothing(kit: &Kit) {
     let later = settle(kit, &top_up, paid(&top_up)).await;
     assert_eq!(later.verdict, Verdict::Nothing, "only an operator decides");
     assert_eq!(balances(kit, account).await, (Money::ZERO, Money::ZERO));
-    let mismatches = kit
-        .store
-        .top_ups()
-        .list_all(Some(TopUpState::Mismatch), None, 9)
-        .await
-        .unwrap();
-    assert_eq!(mismatches, [settled.top_up]);
+    let top_ups = kit.store.top_ups();
+    let mismatches = top_ups.list_all(Some(TopUpState::Mismatch), None, 9).await;
+    assert_eq!(mismatches.unwrap(), [settled.top_up]);
+    for (state, expected) in [(TopUpState::Mismatch, 1), (TopUpState::Paid, 0)] {
+        assert_eq!(top_ups.count_all(state).await.unwrap(), expected);
+    }
 }
 
 async fn an_operator_decides_about_a_mismatch_once(kit: &Kit) {

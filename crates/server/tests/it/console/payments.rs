@@ -151,3 +151,21 @@ async fn the_settings_of_payments_show_no_key() {
     has(&page, &["No providers", "[payments.paystack]"]);
     ogene.end().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_overview_counts_the_mismatches_that_wait() {
+    let (provider, ogene) = start().await;
+    let (mut operator, _) = member(&ogene, None, Role::Operator).await;
+    let figure = |mismatches: u32| {
+        format!("Mismatches</span> <span class=\"figure-value\">{mismatches}</span>")
+    };
+    has(&operator.get("/operator/").await, &[&figure(0), PATH]);
+    let short = paid(&provider, &ogene, 107_499).await;
+    paid(&provider, &ogene, 100).await;
+    paid(&provider, &ogene, 107_500).await;
+    has(&operator.get("/operator/").await, &[&figure(2)]);
+    let reject = format!("{short}/reject");
+    leads_to(&operator.send(&short, &reject, &[]).await, &short);
+    has(&operator.get("/operator/").await, &[&figure(1)]);
+    ogene.end().await;
+}

@@ -4,7 +4,7 @@ use super::super::failure::Failure;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::account_parts::SENDERS;
-use super::{carriers, first_steps, trace};
+use super::{all_top_ups, carriers, first_steps, trace};
 use console::Section;
 use console::figures::{count, naira, percent, time};
 use console::parts::{Badge, Cell, Column, Empty, Figure, Table, Tone};
@@ -77,11 +77,16 @@ async fn figures(
         _ => Tone::Warning,
     };
     let rate = percent(delivered, delivered + failed);
-    let mut callbacks = Figure::new("Dead callbacks", count(dead.unsigned_abs()));
+    let dead = dead.unsigned_abs();
+    let mut callbacks = Figure::new("Dead callbacks", count(dead));
     callbacks = callbacks.note(attention(dead), "kept for a replay");
     callbacks.href = Some(Section::DeadCallbacks.path().to_owned());
     let mut senders = Figure::new("Sender IDs to decide", count(asked));
     senders.href = Some(SENDERS.to_owned());
+    let mismatches = visitor.operations().top_ups().mismatches().await?;
+    let mut payments = Figure::new("Mismatches", count(mismatches));
+    payments = payments.note(attention(mismatches), "payments to decide");
+    payments.href = Some(all_top_ups::PATH.to_owned());
     Ok(vec![
         Figure::new("Recipients", count(sum(|one| one.recipients)))
             .note(Tone::Plain, "accepted in 24 hours"),
@@ -93,6 +98,7 @@ async fn figures(
             .note(Tone::Plain, format!("{} refunded", naira(refunded))),
         callbacks,
         senders,
+        payments,
     ])
 }
 
