@@ -273,7 +273,7 @@ pub(super) fn columns() -> Vec<Column> {
         Column::text("Name"),
         Column::text("State"),
         Column::text("Scopes").wide(),
-        Column::text("Expires"),
+        Column::text("Expires").wide(),
         Column::text("Allowed addresses").wide(),
         Column::number("A minute").wide(),
         Column::number("Last used"),
