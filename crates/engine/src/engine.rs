@@ -187,6 +187,7 @@ impl Engine {
             keys: KeysInUse::default(),
             queue,
             hashing: Arc::new(Hashing::new()),
+            overviews: Arc::default(),
             is_open: AtomicBool::new(true),
         });
         tasks.others.extend(follow(&stages));
@@ -270,9 +271,7 @@ impl Engine {
 
     /// Returns the state of the installation for an operator of the console.
     pub fn installation(&self) -> Installation {
-        let context = Arc::clone(&self.stages.context);
-        let live = context.live.load_full();
-        Installation { context, live }
+        self.stages.installation()
     }
 
     /// Returns the prohibited phrases of the configuration. The database has further ones.

@@ -8,6 +8,7 @@ pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod inbound;
 pub(crate) mod messages;
+pub(crate) mod overviews;
 pub(crate) mod owned;
 pub(crate) mod recipients;
 pub(crate) mod resale;
@@ -17,7 +18,8 @@ pub(crate) mod wallet;
 
 pub use events::{Event, EventKind};
 pub use messages::{Message, PauseChange};
+pub use overviews::UsageOverview;
 pub use recipients::{RecipientState, Timeline};
 pub use scope::ListPage;
-pub use usage::{Usage, UsageOverview};
+pub use usage::Usage;
 pub use wallet::WalletEntry;

@@ -8,10 +8,11 @@ use crate::queries::callbacks;
 use crate::queries::export::{ExportPace, OptOutsExport, RecipientsExport, WalletExport};
 use crate::queries::inbound;
 use crate::queries::messages::{self, Message};
+use crate::queries::overviews::{Overviews, UsageOverview};
 use crate::queries::owned;
 use crate::queries::recipients::{self, RecipientState, Timeline};
 use crate::queries::scope::{ListPage, Scope};
-use crate::queries::usage::{self, Usage, UsageOverview};
+use crate::queries::usage::{self, Usage};
 use crate::queries::wallet::{self, WalletEntry};
 use domain::alert::Alert;
 use domain::inbound::{AnswerTexts, InboundMessage, InboundRoute};
@@ -42,6 +43,7 @@ pub struct PageFields<'a> {
 pub struct CustomerQueries {
     pub(super) context: Arc<Context>,
     pub(super) live: Arc<Live>,
+    pub(super) overviews: Arc<Overviews>,
     pub(super) account: AccountId,
     pub(super) environment: Environment,
 }
@@ -264,7 +266,7 @@ impl CustomerQueries {
     /// Returns the usage since a time within the limits of an overview, by hours or days, by gateway
     /// and by network.
     pub async fn usage_overview(&self, since_ms: i64, by: UsageBy) -> Result<UsageOverview, Error> {
-        within(usage::overview(&self.scope(), since_ms, by)).await
+        within(self.overviews.read(&self.scope(), since_ms, by)).await
     }
 
     /// Returns an export of recipients as CSV.

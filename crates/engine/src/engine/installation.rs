@@ -6,8 +6,8 @@ use crate::context::carrier::Carrier;
 use crate::context::live::Live;
 use crate::context::metrics::Depths;
 use crate::error::{Error, within};
+use crate::queries::overviews::{Overviews, UsageOverview};
 use crate::queries::scope::Scope;
-use crate::queries::usage::{self, UsageOverview};
 use domain::carrier_control::CarrierControl;
 use domain::search::UsageBy;
 use domain::{Environment, Rulebook};
@@ -70,6 +70,7 @@ pub struct NodeState {
 pub struct Installation {
     pub(super) context: Arc<Context>,
     pub(super) live: Arc<Live>,
+    pub(super) overviews: Arc<Overviews>,
 }
 
 impl Installation {
@@ -178,7 +179,7 @@ impl Installation {
             plan: &self.live.plan.rules.plan,
             rules: None,
         };
-        within(usage::overview(&scope, since_ms, by)).await
+        within(self.overviews.read(&scope, since_ms, by)).await
     }
 
     /// Returns the number of bound connections. A process that is alone keeps them in memory.

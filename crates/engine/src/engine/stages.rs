@@ -2,6 +2,7 @@
 //! capacity of the accept queue. The order is that of docs/spec/interface.md, section 4.
 
 use super::customer_queries::CustomerQueries;
+use super::installation::Installation;
 use crate::accept::AcceptQueue;
 use crate::admit::admission::Guards;
 use crate::admit::bound_users::BoundUsers;
@@ -10,6 +11,7 @@ use crate::admit::keys::KeysInUse;
 use crate::admit::rate::Rates;
 use crate::context::Context;
 use crate::error::{Error, within};
+use crate::queries::overviews::Overviews;
 use crate::sessions::hashing::Hashing;
 use domain::rate::{Rate, RateKey, RateKind};
 use domain::token::Scopes;
@@ -69,6 +71,7 @@ pub(super) struct Stages {
     pub(super) keys: KeysInUse,
     pub(super) queue: AcceptQueue,
     pub(super) hashing: Arc<Hashing>,
+    pub(super) overviews: Arc<Overviews>,
     pub(super) is_open: AtomicBool,
 }
 
@@ -115,8 +118,18 @@ impl Stages {
         CustomerQueries {
             context: Arc::clone(&self.context),
             live: self.context.live.load_full(),
+            overviews: Arc::clone(&self.overviews),
             account,
             environment,
+        }
+    }
+
+    /// Returns the state of the installation.
+    pub(super) fn installation(&self) -> Installation {
+        Installation {
+            context: Arc::clone(&self.context),
+            live: self.context.live.load_full(),
+            overviews: Arc::clone(&self.overviews),
         }
     }
 

@@ -321,6 +321,24 @@ async fn read_totals(
         .await?)
 }
 
+/// Returns messages by their ids, in no order. Missing ones are left out.
+pub(super) async fn by_ids(
+    scope: &Scope<'_>,
+    keys: &[(AccountId, MessageId)],
+) -> Result<Vec<Message>, Error> {
+    let search = scope.store.search();
+    let found = search.infos(keys).await?;
+    let counted = found
+        .iter()
+        .map(|one| (one.account, one.id, one.recipients));
+    let totals = search.totals(&counted.collect::<Vec<_>>()).await?;
+    let message = |info: MessageInfo| {
+        let own_totals = totals.get(&info.id).copied().unwrap_or_default();
+        Message::new(info, &own_totals, scope.now_ms)
+    };
+    Ok(found.into_iter().map(message).collect())
+}
+
 /// Returns one message. A text that is not an id is refused like an unknown id.
 pub(crate) async fn find(scope: &Scope<'_>, id: &str) -> Result<Message, Error> {
     let id: MessageId = id.trim().parse().map_err(|_| Refusal::UnknownMessage)?;

@@ -12,14 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Number of messages that are read at a time.
 const MESSAGES_BATCH_SIZE: u32 = 500;
 
-/// Maximum number of messages that are read for an overview. The numbers of an account with more
-/// begin at the last that was read.
-const MAX_OVERVIEW_MESSAGES: usize = 10_000;
-/// Maximum number of messages whose recipients are read for an overview.
-const MAX_OVERVIEW_RECIPIENT_LISTS: usize = 500;
-/// Maximum number of recipients that are read for an overview.
-const MAX_OVERVIEW_RECIPIENTS: u64 = 20_000;
-
 /// A group of a usage report.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Usage {
@@ -54,74 +46,18 @@ impl Usage {
         self.cost += message.cost;
         self.refunded += message.refunded;
     }
-}
 
-/// The usage of a period, newest messages first, within the limits of an overview.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct UsageOverview {
-    /// The hours or days, oldest first.
-    pub times: Vec<Usage>,
-    /// The gateways by name.
-    pub gateways: Vec<Usage>,
-    /// The networks by name.
-    pub networks: Vec<Usage>,
-    /// The time of the oldest message that was counted, if older ones were left out.
-    pub counted_since_ms: Option<i64>,
-    /// The time of the oldest message that was counted by network, if older ones were left out.
-    pub networks_since_ms: Option<i64>,
-}
-
-/// Returns the usage since a time, by hours or days, gateways and networks.
-pub(crate) async fn overview(
-    scope: &Scope<'_>,
-    since_ms: i64,
-    by: UsageBy,
-) -> Result<UsageOverview, Error> {
-    let wanted = MessageFilter {
-        since_ms: Some(since_ms),
-        ..MessageFilter::default()
-    };
-    let [mut times, mut gateways, mut networks] = [const { BTreeMap::new() }; 3];
-    let (mut messages_read, mut recipients_read) = (0, 0);
-    let (mut networks_since_ms, mut after) = (None, None);
-    let mut all_networks = true;
-    let counted_since_ms = loop {
-        let page = Page {
-            limit: MESSAGES_BATCH_SIZE,
-            after,
-        };
-        let found = messages::page(scope, &wanted, page).await?;
-        for message in &found.items {
-            group(&mut times, &group_key(by, message)).add(message);
-            group(&mut gateways, &group_key(UsageBy::Gateway, message)).add(message);
-            messages_read += 1;
-            recipients_read += message.recipients;
-            all_networks &= messages_read <= MAX_OVERVIEW_RECIPIENT_LISTS
-                && recipients_read <= MAX_OVERVIEW_RECIPIENTS;
-            if all_networks {
-                add_networks(scope, message, &mut networks).await?;
-                networks_since_ms = Some(message.created_at_ms);
-            }
-        }
-        let Some(last) = found.ends_at else {
-            break None;
-        };
-        if messages_read >= MAX_OVERVIEW_MESSAGES {
-            break Some(last.accepted_at_ms());
-        }
-        after = Some(Position {
-            id: last.number(),
-            place: 0,
-        });
-    };
-    let values = |groups: BTreeMap<String, Usage>| groups.into_values().collect();
-    Ok(UsageOverview {
-        times: values(times),
-        gateways: values(gateways),
-        networks: values(networks),
-        counted_since_ms,
-        networks_since_ms: networks_since_ms.filter(|_| !all_networks),
-    })
+    /// Adds the usage of other messages.
+    pub(super) fn join(&mut self, other: &Self) {
+        self.messages += other.messages;
+        self.recipients += other.recipients;
+        self.delivered += other.delivered;
+        self.failed += other.failed;
+        self.pending += other.pending;
+        self.pages += other.pages;
+        self.cost += other.cost;
+        self.refunded += other.refunded;
+    }
 }
 
 /// Returns a page of the groups: times newest first, names in alphabetical order.
@@ -196,7 +132,7 @@ async fn groups(scope: &Scope<'_>, filter: UsageFilter) -> Result<BTreeMap<Strin
     }
 }
 
-fn group<'g>(groups: &'g mut BTreeMap<String, Usage>, key: &str) -> &'g mut Usage {
+pub(super) fn group<'g>(groups: &'g mut BTreeMap<String, Usage>, key: &str) -> &'g mut Usage {
     let new = || Usage {
         key: key.to_owned(),
         ..Usage::default()
@@ -205,7 +141,7 @@ fn group<'g>(groups: &'g mut BTreeMap<String, Usage>, key: &str) -> &'g mut Usag
 }
 
 /// Returns the group of a message. Hours and days are those of Lagos.
-fn group_key(by: UsageBy, message: &Message) -> String {
+pub(super) fn group_key(by: UsageBy, message: &Message) -> String {
     let time = || lagos_time(message.created_at_ms);
     match by {
         UsageBy::Hour => format!("{}:00:00", time().chars().take(13).collect::<String>()),
@@ -216,7 +152,7 @@ fn group_key(by: UsageBy, message: &Message) -> String {
 }
 
 /// Adds the recipients of a message to the groups of their networks.
-async fn add_networks(
+pub(super) async fn add_networks(
     scope: &Scope<'_>,
     message: &Message,
     groups: &mut BTreeMap<String, Usage>,

@@ -15,6 +15,7 @@ use engine::{Installation, UsageOverview};
 
 /// The period of the figures.
 const DAY_MS: i64 = 86_400_000;
+const HOUR_MS: i64 = 3_600_000;
 
 /// `GET /operator`.
 pub(super) async fn to_page(visitor: Visitor) -> Answered {
@@ -27,7 +28,8 @@ pub(super) async fn page(visitor: Visitor) -> Answered {
         return Ok(visitor.redirect(first_steps::PATH));
     }
     let (installation, now_ms) = (visitor.engine().installation(), visitor.now_ms());
-    let since_ms = now_ms - DAY_MS;
+    // The hours of a day, as overviews of customers have them.
+    let since_ms = now_ms.div_euclid(HOUR_MS) * HOUR_MS - (DAY_MS - HOUR_MS);
     let usage = installation.usage_overview(since_ms, UsageBy::Hour).await?;
     let screen = Details {
         shell: visitor.shell("Overview", Section::Operations),
