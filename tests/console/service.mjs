@@ -1,76 +1,15 @@
 // The first run of an operator, and passkeys, by clicks and by keys over a running service. Started by tests/console/run.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-
-const HOME = new URL("../../target/console/", import.meta.url).pathname;
-const { chromium } = createRequire(join(HOME, "package.json"))("playwright-core");
-const SHOTS = join(HOME, "shots");
-
-// Bounds of every wait, in milliseconds: they end a hang and are never waited out.
-const START_LIMIT = 60_000;
-const PAGE_LIMIT = 30_000;
-const STOP_LIMIT = 15_000;
-const TEST_LIMIT = 120_000;
+import { PAGE_LIMIT, SHOTS, START_LIMIT, TEST_LIMIT, configure, freePort, launch, run, serve, stop } from "./kit.mjs";
 
 // The clicks that lead from nothing to a message on a simulated phone, and on to a bound carrier.
 const MAX_CLICKS = 25;
 const EMAIL = "ada@example.ng";
 const PASSWORD = "correct horse battery";
 
-const FLAGS = [
-  "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
-];
-
-const scratch = mkdtempSync(join(tmpdir(), "ogene-service-"));
-const started = [];
-let browser, origin, port, smsc, link, log = "";
-
-process.on("exit", () => {
-  for (const one of started) one.kill("SIGKILL");
-  rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
-});
-for (const [signal, code] of [["SIGHUP", 129], ["SIGINT", 130], ["SIGTERM", 143]]) process.on(signal, () => process.exit(code));
-
-async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-function run(...words) {
-  const { OGENE_CONFIG: _, ...env } = process.env;
-  const child = spawn(process.env.OGENE_BINARY, words, { cwd: scratch, env, stdio: ["ignore", "pipe", "pipe"] });
-  started.push(child);
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => { log += text; });
-  return child;
-}
-
-/** Waits until a text of the log matches. */
-async function logged(pattern) {
-  const end = Date.now() + START_LIMIT;
-  for (;;) {
-    const found = log.match(pattern);
-    if (found) return found;
-    assert.ok(Date.now() < end, `no ${pattern} in the log:\n${log}`);
-    await new Promise((done) => setTimeout(done, 50));
-  }
-}
-
-function configure(carriers) {
-  const http = `[http]\nlisten = "127.0.0.1:${port}"\npublic_url = "${origin}"\n`;
-  writeFileSync(join(scratch, "ogene.toml"), `data_dir = "data"\n${http}${carriers}`);
-}
+let browser, origin, port, service, smsc, link;
 
 /** Opens a page that counts clicks: of buttons and links, and one for each field that is filled in. */
 async function open(options) {
@@ -114,24 +53,17 @@ async function authenticator({ context, page }) {
 }
 
 before(async () => {
-  mkdirSync(SHOTS, { recursive: true });
   port = await freePort();
   origin = `http://localhost:${port}`;
-  configure("");
-  run("--config", "ogene.toml", "serve");
-  [link] = await logged(/http:\/\/localhost:\d+\/links\/[\w-]{43}/);
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM_BIN, args: FLAGS, timeout: START_LIMIT });
+  configure(port, "");
+  ({ service, link } = await serve());
+  browser = await launch();
 }, { timeout: 3 * START_LIMIT });
 
 after(async () => {
   await browser?.close();
-  for (const child of started) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
-    const ended = once(child, "exit", { signal: AbortSignal.timeout(STOP_LIMIT) });
-    child.kill("SIGTERM");
-    await ended;
-  }
-}, { timeout: 3 * STOP_LIMIT });
+  await stop();
+}, { timeout: START_LIMIT });
 
 test("the first run leads to a simulated phone and a bound carrier in 25 clicks", { timeout: TEST_LIMIT }, async (t) => {
   const visit = await open();
@@ -158,8 +90,8 @@ test("the first run leads to a simulated phone and a bound carrier in 25 clicks"
   // A carrier is a section of the configuration. The console shows when it is bound.
   smsc = await freePort();
   run("smsc", "--listen", `127.0.0.1:${smsc}`);
-  configure(`[carriers.mtn]\naddress = "127.0.0.1:${smsc}"\nsystem_id = "ogene"\npassword = "secret"\n[gateways.direct-refund]\ncarriers = ["mtn"]\nprice = "6.00"\n`);
-  started[0].kill("SIGHUP");
+  configure(port, `[carriers.mtn]\naddress = "127.0.0.1:${smsc}"\nsystem_id = "ogene"\npassword = "secret"\n[gateways.direct-refund]\ncarriers = ["mtn"]\nprice = "6.00"\n`);
+  service.kill("SIGHUP");
   await page.locator("a.user-name").click();
   visit.clicks += 1;
   await visit.click("button", "Open");
