@@ -2,6 +2,7 @@
 
 mod changes;
 mod contacts;
+mod counter;
 mod file;
 mod first_steps;
 mod forgotten;

@@ -19,7 +19,7 @@ async fn upload(browser: &mut Browser, content: &str) -> Answer {
 }
 
 /// Uploads a file, and returns the path of its page.
-async fn uploaded(browser: &mut Browser, content: &str) -> String {
+pub(super) async fn uploaded(browser: &mut Browser, content: &str) -> String {
     let answer = upload(browser, content).await;
     let path = answer.header("location").unwrap_or_default().to_owned();
     assert_eq!(answer.status, 303, "{}", answer.text());
