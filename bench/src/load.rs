@@ -2,7 +2,10 @@
 
 mod request;
 
-pub(crate) use request::{BEFORE_NUMBER, NUMBER_DIGITS, NUMBERS, Request, recipient_of};
+pub(crate) use request::{
+    BEFORE_NUMBER, NUMBER_DIGITS, NUMBERS, RECIPIENT_DIGITS, Request, recipient_of, text,
+    write_digits,
+};
 
 use crate::figures::Latencies;
 use crate::http::Connection;

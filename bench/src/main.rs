@@ -6,20 +6,24 @@
 //! |---|---|
 //! | the measurements and their checks | `scenario`, one file each |
 //! | the size of a measurement, its runs, and its lines of progress | `plan`, `measure`, `progress` |
-//! | the table of all goals, the comparison with Kannel | `table`, `kannel` |
+//! | the table of all goals, the comparisons with Kannel and Jasmin | `table`, `comparison`, `kannel`, `jasmin` |
 //! | the measured service, its carrier and its customer | `site`, `database`, `process`, `quota` |
 //! | large databases, copied by SQL | `copies` |
 //! | the customer's side: sends, callbacks | `load`, `http`, `callbacks` |
+//! | the same by SMPP: submits, receipts | `clients` |
 //! | the carrier's side: a proxy before the SMSC, a carrier by HTTP | `tap`, `http_sink` |
 //! | the payment provider | `payment_provider` |
 //! | figures, goals, medians, and the machine | `figures`, `machine` |
 
 mod callbacks;
+mod clients;
+mod comparison;
 mod copies;
 mod database;
 mod figures;
 mod http;
 mod http_sink;
+mod jasmin;
 mod kannel;
 mod load;
 mod machine;
@@ -87,6 +91,17 @@ enum Command {
         #[command(flatten)]
         run: RunOptions,
     },
+    /// Compare four sessions of customers by SMPP with the same load on Jasmin, by turns
+    Jasmin {
+        /// Database of the service
+        #[arg(long, value_enum, default_value = "sqlite")]
+        database: Kind,
+        /// File for all figures, as JSON
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+        #[command(flatten)]
+        run: RunOptions,
+    },
 }
 
 /// The options of a run, for every command.
@@ -95,8 +110,8 @@ struct RunOptions {
     /// Run a tenth of the load, once
     #[arg(long)]
     quick: bool,
-    /// Number of runs, of which the figures are medians [default: 1; for `table` and `kannel` 5, or
-    /// 1 with --quick]
+    /// Number of runs, of which the figures are medians [default: 1; for `table`, `kannel` and
+    /// `jasmin` 5, or 1 with --quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     runs: Option<u32>,
     /// Release binary of ogene [default: cargo builds it]
@@ -194,6 +209,14 @@ async fn choose(options: &Options) -> Result<bool> {
             let plan = run.plan(run.usual_runs());
             kannel::beside(&run.setup(*database)?, plan, json.as_deref()).await
         }
+        Some(Command::Jasmin {
+            database,
+            json,
+            run,
+        }) => {
+            let plan = run.plan(run.usual_runs());
+            jasmin::beside(&run.setup(*database)?, plan, json.as_deref()).await
+        }
     }
 }
 
@@ -243,6 +266,7 @@ impl RunOptions {
             stored: self.stored,
             dnd_numbers: self.dnd_numbers,
             limits: site::LIMITS,
+            smpp_connections: None,
         })
     }
 }

@@ -36,6 +36,13 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
+    /// Returns the usage of a process so far.
+    pub(crate) fn of(pid: u32) -> Result<Self> {
+        let of = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}"));
+        usage(&of("stat")?, &of("status")?, &of("io")?)
+            .with_context(|| format!("/proc does not tell what the process {pid} uses"))
+    }
+
     /// Adds the usage of another process.
     pub(crate) fn add(&mut self, other: Self) {
         self.cpu_s += other.cpu_s;
@@ -134,14 +141,17 @@ impl Process {
 
     /// Returns its usage so far.
     pub(crate) fn usage(&self) -> Result<Usage> {
-        let of = |file: &str| fs::read_to_string(format!("/proc/{}/{file}", self.child.id()));
-        usage(&of("stat")?, &of("status")?, &of("io")?)
-            .with_context(|| format!("/proc does not tell what {} uses", self.name))
+        Usage::of(self.child.id()).with_context(|| self.name)
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
+        if let Ok(None) = self.child.try_wait() {
+            // RabbitMQ is a child of its script, so the whole group ends.
+            let group = format!("-{}", self.child.id());
+            let _ = Command::new("kill").args(["-KILL", "--", &group]).status();
+        }
         // A process that has ended already is no fault here.
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -4,15 +4,18 @@
 mod accept;
 mod accounts;
 mod backlog;
+mod bound;
 mod bulk;
 mod carriers;
 mod changes;
 pub(crate) mod checks;
 mod codec;
 mod curve;
+pub(crate) mod customers;
 mod dead_receivers;
 mod distant;
 mod dnd;
+mod flood;
 mod http_carrier;
 mod keyed;
 mod large;
@@ -28,7 +31,9 @@ mod scheduled;
 mod search;
 pub(crate) mod single;
 mod stored;
+mod submits;
 mod turns;
+mod waiting;
 mod webhooks;
 
 use crate::figures::{Figures, Goal};
@@ -83,6 +88,16 @@ pub(crate) enum Scenario {
     Overload,
     /// The scenario `overload` with campaigns
     OverloadCampaigns,
+    /// Four sessions of customers by SMPP, up to the answered receipt, beside `single`
+    Customers,
+    /// Latency by SMPP at a set pace: from `submit_sm` to its response
+    Submits,
+    /// 2,000 idle sessions of customers by SMPP
+    Bound,
+    /// A million receipts that wait for an SMPP user, and their delivery
+    Waiting,
+    /// Rate of an SMPP user beside another one that submits without limit
+    Flood,
     /// Cost of a message with more accounts
     Accounts,
     /// Cost of a message while accounts change
@@ -180,6 +195,30 @@ impl Scenario {
             Self::HttpCarrier | Self::Dnd | Self::Webhooks | Self::Parent => {
                 self.goals_of_ways_and_money()
             }
+            Self::Customers | Self::Submits | Self::Bound | Self::Waiting | Self::Flood => {
+                self.goals_by_smpp()
+            }
+        }
+    }
+
+    /// Returns the goals of a scenario of customers by SMPP.
+    const fn goals_by_smpp(self) -> &'static [Goal] {
+        match self {
+            Self::Customers => &[
+                Goal::AtLeast("share_of_single", 1.5, 1.3),
+                Goal::AtMost("cpu_share_of_single", 0.6, 0.6),
+            ],
+            Self::Submits => &[
+                Goal::AtMost("response_p50_ms", 1.0, 1.0),
+                Goal::AtMost("response_p99_ms", 4.0, 4.0),
+            ],
+            Self::Bound => &[Goal::AtMost("bound_above_idle_mb", 40.0, 40.0)],
+            Self::Waiting => &[
+                Goal::AtMost("waiting_above_idle_mb", 60.0, 60.0),
+                Goal::AtLeast("receipts_per_s", 20_000.0, 20_000.0),
+            ],
+            Self::Flood => &[Goal::AtLeast("share_of_rate_alone", 0.9, 0.9)],
+            _ => &[],
         }
     }
 
@@ -203,7 +242,12 @@ impl Scenario {
     const fn makes_millions(self) -> bool {
         matches!(
             self,
-            Self::Stored | Self::Search | Self::Scheduled | Self::OverloadCampaigns | Self::Dnd
+            Self::Stored
+                | Self::Search
+                | Self::Scheduled
+                | Self::OverloadCampaigns
+                | Self::Dnd
+                | Self::Waiting
         )
     }
 
@@ -237,6 +281,11 @@ impl Scenario {
                 Self::OverloadCampaigns => {
                     overload::run(setup, quick, &overload::Callers::CAMPAIGNS).await
                 }
+                Self::Customers => customers::run(setup, quick).await,
+                Self::Submits => submits::run(setup, quick).await,
+                Self::Bound => bound::run(setup, quick).await,
+                Self::Waiting => waiting::run(setup, quick).await,
+                Self::Flood => flood::run(setup, quick).await,
                 Self::Accounts => accounts::run(setup, quick).await,
                 Self::Changes => changes::run(setup, quick).await,
                 Self::Backlog => backlog::run(setup, quick).await,

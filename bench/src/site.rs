@@ -3,6 +3,7 @@
 
 mod configuration;
 mod setup;
+pub(crate) mod smpp_users;
 
 pub(crate) use configuration::{FIRST_CARRIER, HELD, LIMITS, OTP};
 pub(crate) use setup::{Protocol, Setup};
@@ -45,6 +46,8 @@ pub(crate) struct Site {
     setup: Setup,
     /// The address of the API of each node.
     pub(crate) http: Vec<SocketAddr>,
+    /// The address of the SMPP server of each node.
+    pub(crate) smpp: Vec<SocketAddr>,
     /// The address at which the service expects its carrier.
     pub(crate) carrier: SocketAddr,
     /// The customer.
@@ -61,6 +64,7 @@ impl Site {
         let dir = tempfile::Builder::new()
             .prefix("bench-")
             .tempdir_in(&setup.target)?;
+        let addresses = || (0..setup.nodes).map(|_| free_address());
         let mut site = Self {
             services: Vec::new(),
             quotas: (0..setup.nodes)
@@ -68,9 +72,8 @@ impl Site {
                 .collect::<Result<_>>()?,
             smsc: None,
             database: Database::make(setup.database, dir.path().join("data"))?,
-            http: (0..setup.nodes)
-                .map(|_| free_address())
-                .collect::<Result<_>>()?,
+            http: addresses().collect::<Result<_>>()?,
+            smpp: addresses().collect::<Result<_>>()?,
             carrier: free_address()?,
             account: String::new(),
             tokens: Vec::new(),
@@ -174,9 +177,13 @@ impl Site {
     /// answered 200.
     pub(crate) async fn start_service(&mut self) -> Result<Duration> {
         let began = tokio::time::Instant::now();
-        for (node, (name, http)) in NODES.iter().zip(&self.http).enumerate() {
+        let addresses = self.http.iter().zip(&self.smpp);
+        for (node, (name, (http, smpp))) in NODES.iter().zip(addresses).enumerate() {
             let mut command = self.command(self.quotas.get(node));
             command.env("OGENE_HTTP_LISTEN", http.to_string());
+            if self.setup.smpp_connections.is_some() {
+                command.env("OGENE_SMPP_SERVER_LISTEN", smpp.to_string());
+            }
             let service = Process::start(name, command.arg("serve"), self.dir.path())?;
             self.services.push(service);
         }

@@ -1,11 +1,12 @@
 //! Kannel's two processes and its SMSC, in a directory that is removed with them.
 
-use crate::process::{Process, Usage, until};
-use crate::site::{START_TIMEOUT, Setup, free_address, start_smsc};
-use anyhow::{Context, Result};
+use crate::comparison::{binds, listens};
+use crate::process::{Process, Usage};
+use crate::site::{Setup, free_address, start_smsc};
+use anyhow::Result;
 use serde_json::Value;
 use std::fs;
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
@@ -63,10 +64,7 @@ impl Boxes {
             smsbox.check()?;
             Err(error)
         })?;
-        let binds = u64::from(setup.binds);
-        until(START_TIMEOUT, || bound(&smsc) >= binds)
-            .await
-            .context("Kannel does not bind")?;
+        binds(&smsc, setup.binds.into()).await?;
         Ok(Self {
             smsbox,
             bearerbox,
@@ -90,23 +88,6 @@ impl Boxes {
         self.bearerbox.kill()?;
         Ok(serde_json::from_str(&self.smsc.stop().await?.0)?)
     }
-}
-
-async fn listens(address: SocketAddr) -> Result<()> {
-    until(START_TIMEOUT, || TcpStream::connect(address).is_ok())
-        .await
-        .context("Kannel takes no connections")?;
-    Ok(())
-}
-
-/// Returns the binds in the newest line of the SMSC.
-fn bound(smsc: &Process) -> u64 {
-    let log = smsc.log();
-    let newest = log
-        .lines()
-        .rev()
-        .find_map(|line| serde_json::from_str::<Value>(line).ok()?["binds"].as_u64());
-    newest.unwrap_or(0)
 }
 
 fn configuration(setup: &Setup, ports: &Ports, dir: &Path) -> String {

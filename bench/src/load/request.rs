@@ -4,7 +4,7 @@ use crate::site::{SENDER_ID, Site};
 use std::sync::Arc;
 
 /// Digits of a recipient.
-const RECIPIENT_DIGITS: usize = 13;
+pub(crate) const RECIPIENT_DIGITS: usize = 13;
 /// Digits of the number in a text.
 pub(crate) const NUMBER_DIGITS: usize = 8;
 /// The text before the number in every message.
@@ -230,7 +230,13 @@ pub(crate) const fn recipient_of(place: u64) -> u64 {
     2_348_010_000_000 + place.wrapping_mul(STEP) % NUMBERS
 }
 
-fn write_digits(place: &mut [u8], mut number: u64) {
+/// Returns the text of this number.
+pub(crate) fn text(number: u64) -> String {
+    format!("{BEFORE_NUMBER}{number:0>NUMBER_DIGITS$}{AFTER_NUMBER}")
+}
+
+/// Writes the last digits of a number, which fill the place.
+pub(crate) fn write_digits(place: &mut [u8], mut number: u64) {
     for digit in place.iter_mut().rev() {
         // The remainder is below ten.
         *digit = b'0' + u8::try_from(number % 10).unwrap_or(0);

@@ -1,13 +1,18 @@
 //! The end of each scenario: the figures of its cost, and the checks that nothing was lost.
 
+use crate::clients::Receipts;
 use crate::figures::{Figures, float};
 use crate::process::Usage;
 use crate::site::Site;
-use anyhow::Result;
+use crate::site::smpp_users::{Credentials, receipts_waiting};
+use anyhow::{Result, bail};
 use std::time::Duration;
+use tokio::time::{Instant, sleep};
 
 /// Time that the rest of a load may take after its last request.
 pub(crate) const SETTLE_TIMEOUT: Duration = Duration::from_mins(3);
+/// Interval at which the receipts that wait are counted.
+const LOOK_INTERVAL: Duration = Duration::from_millis(100);
 /// One million: a count, or bytes.
 pub(super) const MILLION: f64 = 1e6;
 
@@ -18,6 +23,31 @@ pub(crate) fn spent(figures: &mut Figures, before: &Usage, after: &Usage, recipi
     let written = after.written_bytes - before.written_bytes;
     figures.set("written_bytes_per_recipient", written / float(recipients));
     figures.set("peak_mb", after.peak_resident_bytes / MILLION);
+}
+
+/// Checks that each of so many messages by SMPP has one receipt, and that none waits. The commits of
+/// the last answers take a moment.
+pub(super) async fn receipts_are_whole(
+    figures: &mut Figures,
+    site: &Site,
+    users: &[Credentials],
+    receipts: &Receipts,
+    messages: u64,
+) -> Result<()> {
+    let count = receipts.count();
+    figures.expect("receipts", messages, count.all);
+    figures.expect("recipients with a receipt", messages, count.recipients);
+    figures.expect("receipts of a delivery", messages, count.delivered);
+    let began = Instant::now();
+    for user in users {
+        while receipts_waiting(site, user)? > 0 {
+            if began.elapsed() > SETTLE_TIMEOUT {
+                bail!("receipts wait that were answered");
+            }
+            sleep(LOOK_INTERVAL).await;
+        }
+    }
+    Ok(())
 }
 
 /// Waits until all recipients are settled, and then does the same as [`finish`].

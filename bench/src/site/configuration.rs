@@ -33,6 +33,10 @@ allow_private_targets = true
         database.configuration(),
         setup.limits
     );
+    if let Some(most) = setup.smpp_connections {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "[smpp_server]\nmax_connections = {most}");
+    }
     text += &setup.sections;
     text += &match setup.protocol {
         Protocol::Smpp => (0..setup.carriers)

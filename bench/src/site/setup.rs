@@ -47,4 +47,6 @@ pub(crate) struct Setup {
     pub(crate) messages: u64,
     /// The section `[limits]`.
     pub(crate) limits: &'static str,
+    /// Maximum connections of SMPP users to each process. Without it no customer can bind.
+    pub(crate) smpp_connections: Option<u32>,
 }

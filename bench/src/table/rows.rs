@@ -20,7 +20,7 @@ const fn row(what: &'static str, scenario: Scenario, figure: &'static str) -> Ro
 }
 
 /// The rows in the order of a reader's questions.
-pub(super) const ROWS: [Row; 52] = [
+pub(super) const ROWS: [Row; 60] = [
     row(
         "one recipient a request, 256 connections, receipts and callbacks, whole life: messages a second",
         Scenario::Single,
@@ -229,6 +229,46 @@ pub(super) const ROWS: [Row; 52] = [
         "one recipient a request of an account with a parent: share of the rate without",
         Scenario::Parent,
         "share_of_rate_without_parent",
+    ),
+    row(
+        "four SMPP sessions of customers, window 100, up to the answered receipt: share of the rate by HTTP",
+        Scenario::Customers,
+        "share_of_single",
+    ),
+    row(
+        "the same: share of the CPU of the service per message",
+        Scenario::Customers,
+        "cpu_share_of_single",
+    ),
+    row(
+        "`submit_sm` of a customer to its response at 500 a second: p50, ms",
+        Scenario::Submits,
+        "response_p50_ms",
+    ),
+    row(
+        "`submit_sm` of a customer to its response at 500 a second: p99, ms",
+        Scenario::Submits,
+        "response_p99_ms",
+    ),
+    row(
+        "2,000 bound idle sessions of customers: memory above idle, MB",
+        Scenario::Bound,
+        "bound_above_idle_mb",
+    ),
+    row(
+        "1,000,000 receipts that wait for an SMPP user: memory above idle, MB",
+        Scenario::Waiting,
+        "waiting_above_idle_mb",
+    ),
+    row(
+        "the same once the user is bound: receipts a second",
+        Scenario::Waiting,
+        "receipts_per_s",
+    ),
+    row(
+        "an SMPP user beside one that submits without limit: share of its rate alone",
+        Scenario::Flood,
+        "share_of_rate_alone",
     ),
     row(
         "decode and encode a `submit_sm` of 200 octets, ns",
