@@ -205,6 +205,8 @@ pub struct HttpSettings {
     pub server: Url,
     /// The submit.
     pub submit: HttpSubmit,
+    /// Maximum number of recipients in one request.
+    pub recipients_per_request: usize,
     /// The receipts, if the carrier posts any.
     pub receipts: Option<HookSettings>,
     /// The requests for receipts, if there are any.

@@ -1,8 +1,11 @@
 //! The meaning of a carrier's answer to a submit.
 
 use super::pointer::Pointer;
+use super::template::HttpRecipient;
+use crate::parse_international;
 use crate::retry::SubmitFault;
 use serde_json::Value;
+use std::collections::HashMap;
 
 /// The class of an answer.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -21,6 +24,9 @@ pub enum HttpAnswer {
         /// A label from a small set: a word of the configuration, or the HTTP status.
         label: String,
     },
+    /// The carrier refused several recipients together, and accepted none of them. It did not name
+    /// the one that it refuses.
+    RefusedTogether,
     /// The carrier may have accepted the message.
     InDoubt,
 }
@@ -29,6 +35,11 @@ pub enum HttpAnswer {
 /// is the word, such as `429` or `4xx`. With it, `HTTP 429` counts if the value is not listed.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct AnswerRules {
+    /// The list of results, if a request may have several recipients. The other pointers lead into
+    /// one result then.
+    pub items: Option<Pointer>,
+    /// The number of a result. Without it the results have the order of the recipients.
+    pub to: Option<Pointer>,
     /// The carrier's id of the message. Without it, the carrier uses our `{id}`.
     pub id: Option<Pointer>,
     /// The place of the word. Without it the HTTP status is the word.
@@ -61,11 +72,81 @@ impl AnswerRules {
         words.find(|(_, word)| is_it(word))
     }
 
+    /// Returns the class of an answer for each recipient of its request.
+    pub fn classify_all(
+        &self,
+        status: u16,
+        body: &[u8],
+        recipients: &[HttpRecipient],
+    ) -> Vec<HttpAnswer> {
+        let json: Option<Value> = serde_json::from_slice(body).ok();
+        let json = json.as_ref();
+        let Some(items) = &self.items else {
+            let recipients = recipients.iter();
+            return recipients
+                .map(|one| self.class_of(status, json, &one.id))
+                .collect();
+        };
+        if let Some(results) = json.and_then(|json| items.list(json)) {
+            return self.class_of_each(status, results, recipients);
+        }
+        let of_all = match self.class_of(status, json, "") {
+            // The carrier accepted something, and no result shows for whom.
+            HttpAnswer::Accepted { .. } => HttpAnswer::InDoubt,
+            HttpAnswer::Rejected {
+                fault: SubmitFault::RecipientRejected,
+                ..
+            } if recipients.len() > 1 => HttpAnswer::RefusedTogether,
+            other => other,
+        };
+        vec![of_all; recipients.len()]
+    }
+
+    /// Returns the class of each recipient by its own result. A recipient without one, or with
+    /// several, is in doubt.
+    fn class_of_each(
+        &self,
+        status: u16,
+        results: &[Value],
+        recipients: &[HttpRecipient],
+    ) -> Vec<HttpAnswer> {
+        let class =
+            |result: &Value, one: &HttpRecipient| self.class_of(status, Some(result), &one.id);
+        let Some(to) = &self.to else {
+            if results.len() != recipients.len() {
+                return vec![HttpAnswer::InDoubt; recipients.len()];
+            }
+            let pairs = results.iter().zip(recipients);
+            return pairs.map(|(result, one)| class(result, one)).collect();
+        };
+        let mut by_number: HashMap<String, Option<&Value>> = HashMap::new();
+        for result in results {
+            let number = to.word(result).and_then(|to| parse_international(&to));
+            if let Some(number) = number {
+                let found = by_number.entry(number.to_string());
+                found
+                    .and_modify(|found| *found = None)
+                    .or_insert(Some(result));
+            }
+        }
+        let found = |one: &HttpRecipient| by_number.get(&one.to).copied().flatten();
+        let recipients = recipients.iter();
+        let classes = recipients.map(|one| match found(one) {
+            Some(result) => class(result, one),
+            None => HttpAnswer::InDoubt,
+        });
+        classes.collect()
+    }
+
     /// Returns the class of an answer to the submit with this id of ours.
     pub fn classify(&self, status: u16, body: &[u8], own_id: &str) -> HttpAnswer {
         let json: Option<Value> = serde_json::from_slice(body).ok();
+        self.class_of(status, json.as_ref(), own_id)
+    }
+
+    fn class_of(&self, status: u16, json: Option<&Value>, own_id: &str) -> HttpAnswer {
         let said = self.error.as_ref();
-        let said = said.and_then(|error| error.word(json.as_ref()?));
+        let said = said.and_then(|error| error.word(json?));
         let by_word = said.as_deref().and_then(|said| {
             let is_it = |word: &str| word.eq_ignore_ascii_case(said);
             self.class(is_it)
@@ -87,7 +168,7 @@ impl AnswerRules {
             Some((Class::Accepted, _)) => {
                 let id = match &self.id {
                     None => Some(own_id.to_owned()),
-                    Some(pointer) => json.as_ref().and_then(|json| pointer.word(json)),
+                    Some(pointer) => json.and_then(|json| pointer.word(json)),
                 };
                 let id = id.unwrap_or_default();
                 return HttpAnswer::Accepted { id };
@@ -130,6 +211,8 @@ mod tests {
         let words = words.map(|list| list.iter().map(|word| (*word).to_owned()).collect());
         let [accepted, throttled, refused] = words;
         AnswerRules {
+            items: None,
+            to: None,
             id: pointer(id),
             error: pointer(error),
             accepted,
@@ -211,5 +294,73 @@ mod tests {
         assert_eq!(class(422), refused);
         let temporary = rejected(SubmitFault::Temporary, "HTTP 500", "HTTP 500");
         assert_eq!(class(500), temporary);
+    }
+
+    /// Returns the classes of an answer to two recipients. Results lie at `/all`.
+    fn of_two(to: Option<&str>, status: u16, body: &str) -> Vec<HttpAnswer> {
+        let words: [&[&str]; 3] = [&["ok"], &["busy", "HTTP 429"], &["bad_number", "HTTP 422"]];
+        let rules = AnswerRules {
+            items: Some(Pointer::parse("/all").unwrap()),
+            to: to.map(|to| Pointer::parse(to).unwrap()),
+            ..rules(Some("/code"), Some("/id"), words)
+        };
+        let recipients = [("2348031234567", "a"), ("2348051234567", "b")];
+        let recipients = recipients.map(|(to, id)| HttpRecipient {
+            to: to.to_owned(),
+            id: id.to_owned(),
+        });
+        rules.classify_all(status, body.as_bytes(), &recipients)
+    }
+
+    #[test]
+    fn each_recipient_has_its_own_result() {
+        let bad = rejected(SubmitFault::RecipientRejected, "bad_number", "bad_number");
+        let busy = rejected(SubmitFault::Throttled, "busy", "busy");
+        let in_order = r#"{"all":[{"code":"bad_number"},{"code":"ok","id":"m2"}]}"#;
+        assert_eq!(of_two(None, 200, in_order), [bad.clone(), accepted("m2")]);
+        assert_eq!(of_two(None, 422, in_order), [bad.clone(), accepted("m2")]);
+        let odd = r#"{"all":[{"to":"+2348051234567","code":"busy"},{"to":"2348099999999","code":"ok","id":"x"},
+                     {"to":2348031234567,"code":"ok","id":"m1"}]}"#;
+        assert_eq!(of_two(Some("/to"), 200, odd), [accepted("m1"), busy]);
+        // Without an id the recipient is in doubt.
+        let half = r#"{"all":[{"code":"ok"},{"code":"bad_number"}]}"#;
+        assert_eq!(of_two(None, 200, half), [accepted(""), bad]);
+    }
+
+    #[test]
+    fn a_recipient_without_a_result_is_in_doubt() {
+        let doubt = || HttpAnswer::InDoubt;
+        for body in [
+            r#"{"all":[]}"#,
+            r#"{"all":[{"code":"ok","id":"m1"}]}"#,
+            r#"{"all":[{"code":"ok","id":"1"},{"code":"ok","id":"2"},{"code":"ok","id":"3"}]}"#,
+            r#"{"all":{"code":"ok"}}"#,
+            r#"{"code":"ok","id":"m1"}"#,
+            "",
+        ] {
+            assert_eq!(of_two(None, 200, body), [doubt(), doubt()], "{body}");
+        }
+        let missing = r#"{"all":[{"to":"2348031234567","code":"ok","id":"m1"}]}"#;
+        assert_eq!(of_two(Some("/to"), 200, missing), [accepted("m1"), doubt()]);
+        let twice = r#"{"all":[{"to":"2348031234567","code":"ok","id":"m1"},
+                       {"to":"2348031234567","code":"bad_number"},
+                       {"to":"2348051234567","code":"ok","id":"m2"}]}"#;
+        assert_eq!(of_two(Some("/to"), 200, twice), [doubt(), accepted("m2")]);
+        assert_eq!(of_two(None, 502, "<html>"), [doubt(), doubt()]);
+    }
+
+    #[test]
+    fn an_answer_without_results_is_that_of_all_recipients() {
+        let same = |answer: HttpAnswer| vec![answer; 2];
+        let throttled = rejected(SubmitFault::Throttled, "HTTP 429", "HTTP 429");
+        assert_eq!(of_two(None, 429, ""), same(throttled));
+        let unbound = rejected(SubmitFault::NotBound, "HTTP 401", "HTTP 401");
+        assert_eq!(of_two(None, 401, ""), same(unbound));
+        let temporary = rejected(SubmitFault::Temporary, "HTTP 500", "HTTP 500");
+        assert_eq!(of_two(None, 500, ""), same(temporary));
+        // One wrong number among good ones is no refusal of all of them.
+        let together = || same(HttpAnswer::RefusedTogether);
+        assert_eq!(of_two(None, 422, ""), together());
+        assert_eq!(of_two(None, 400, r#"{"code":"bad_number"}"#), together());
     }
 }

@@ -46,6 +46,11 @@ impl Pointer {
         Some(word).filter(|word| !word.is_empty())
     }
 
+    /// Returns the list that it points to.
+    pub fn list<'v>(&self, of: &'v Value) -> Option<&'v [Value]> {
+        of.pointer(&self.0)?.as_array().map(Vec::as_slice)
+    }
+
     /// Returns the elements of the list that it points to, or the one value.
     pub fn items<'v>(&self, of: &'v Value) -> &'v [Value] {
         match of.pointer(&self.0) {

@@ -38,6 +38,8 @@ pub struct PresetAccount<'a> {
     pub route: &'a str,
     /// `true` if the request names the URL for receipts.
     pub has_receipts: bool,
+    /// `true` if a request may have several recipients.
+    pub has_several: bool,
 }
 
 impl HttpPreset {
@@ -68,6 +70,15 @@ impl HttpPreset {
         }
     }
 
+    /// Returns `true` if the provider documents an answer for each recipient of a request. The
+    /// others take one recipient, or answer with one id for all, which no receipt could tell apart.
+    pub const fn takes_several(self) -> bool {
+        match self {
+            Self::AfricasTalking => true,
+            Self::Termii | Self::BulkSmsNigeria | Self::Twilio | Self::Ogene => false,
+        }
+    }
+
     /// Returns the submit of an account.
     pub fn submit(self, account: &PresetAccount<'_>) -> Result<HttpSubmit, HttpTemplateFault> {
         let PresetAccount {
@@ -76,6 +87,7 @@ impl HttpPreset {
             account: name,
             route,
             has_receipts,
+            has_several,
         } = *account;
         let url = match self {
             Self::Termii => format!("{base_url}/api/sms/send"),
@@ -133,7 +145,7 @@ impl HttpPreset {
                 headers,
                 body,
             },
-            answers: self.answers(),
+            answers: self.answers(has_several),
         })
     }
 
@@ -228,8 +240,9 @@ impl HttpPreset {
         }
     }
 
-    fn answers(self) -> AnswerRules {
+    fn answers(self, has_several: bool) -> AnswerRules {
         let (id, error) = match self {
+            Self::AfricasTalking if has_several => ("/messageId", "/statusCode"),
             Self::Termii => ("/message_id", "/code"),
             Self::AfricasTalking => (
                 "/SMSMessageData/Recipients/0/messageId",
@@ -262,7 +275,11 @@ impl HttpPreset {
                 ],
             ),
         };
+        let results = has_several && self.takes_several();
+        let results = results.then_some(("/SMSMessageData/Recipients", "/number"));
         AnswerRules {
+            items: results.map(|(items, _)| Pointer::known(items)),
+            to: results.map(|(_, to)| Pointer::known(to)),
             id: Some(Pointer::known(id)),
             error: Some(Pointer::known(error)),
             accepted: owned(accepted),
@@ -295,7 +312,7 @@ fn form_body(fields: &[(&str, &str)]) -> Result<BodyTemplate, HttpTemplateFault>
 #[cfg(test)]
 mod tests {
     use super::super::answer::HttpAnswer;
-    use super::super::template::MESSAGE;
+    use super::super::template::{HttpRecipient, MESSAGE};
     use super::*;
     use crate::DeliveryStatus;
     use crate::retry::SubmitFault;
@@ -306,6 +323,7 @@ mod tests {
         account: "AC1",
         route: "dnd",
         has_receipts: true,
+        has_several: false,
     };
 
     #[test]
@@ -340,6 +358,43 @@ mod tests {
         let path = "https://api.example.com/2010-04-01/Accounts/AC1/Messages.json";
         assert_eq!(request.url, path);
         assert_eq!(request.headers[0].1, "Basic QUMxOmt7MX0=");
+    }
+
+    #[test]
+    fn africas_talking_answers_for_each_recipient() {
+        let several = HttpPreset::WORDS.map(|(_, preset)| preset.takes_several());
+        assert_eq!(several, [false, true, false, false, false]);
+        let account = PresetAccount {
+            has_several: true,
+            ..ACCOUNT
+        };
+        let submit = HttpPreset::AfricasTalking.submit(&account).unwrap();
+        let recipients = ["2348031234567", "2348051234567", "2348011234567"];
+        let recipients = recipients.map(|to| HttpRecipient {
+            to: to.to_owned(),
+            id: to.to_owned(),
+        });
+        let request = submit.request_to(&MESSAGE, &recipients);
+        let to = "to=%2B2348031234567%2C%2B2348051234567%2C%2B2348011234567&";
+        assert!(request.body.contains(to), "{}", request.body);
+        let answer = br#"{"SMSMessageData":{"Message":"Sent to 1/3","Recipients":[
+            {"statusCode":403,"number":"+2348051234567","status":"InvalidPhoneNumber","messageId":"None"},
+            {"statusCode":101,"number":"+2348031234567","status":"Success","messageId":"ATXid_1"}]}}"#;
+        let found = submit.answers.classify_all(201, answer, &recipients);
+        let [first, second, third] = &found[..] else {
+            panic!("three answers")
+        };
+        let id = "ATXid_1".to_owned();
+        assert_eq!(*first, HttpAnswer::Accepted { id });
+        let is_refused = matches!(
+            second,
+            HttpAnswer::Rejected {
+                fault: SubmitFault::RecipientRejected,
+                ..
+            }
+        );
+        assert!(is_refused, "{second:?}");
+        assert_eq!(*third, HttpAnswer::InDoubt);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The request that submits a message.
 
 use super::answer::AnswerRules;
-use super::template::{HttpMessage, HttpTemplate, HttpTemplateFault, Placeholder};
+use super::ids::joint_id;
+use super::template::{HttpMessage, HttpRecipient, HttpTemplate, HttpTemplateFault, Placeholder};
 use serde_json::{Map, Value};
 use url::form_urlencoded::Serializer;
 use url::{Position, Url};
@@ -58,19 +59,47 @@ impl JsonTemplate {
     }
 
     /// Returns the value for a message. `{unicode}` alone is a boolean.
-    fn fill(&self, message: &HttpMessage<'_>) -> Value {
+    fn fill(&self, message: &Addressed<'_>) -> Value {
         match self {
             Self::Text(text) if text.alone() == Some(Placeholder::Unicode) => {
-                message.unicode.into()
+                message.text.unicode.into()
             }
-            Self::Text(text) => text.fill(message).into(),
+            Self::Text(text) => message.fill(text).into(),
             Self::Fixed(value) => value.clone(),
+            Self::List(items) if self.is_repeated() => {
+                let one = &items[0];
+                message.each().map(|single| one.fill(&single)).collect()
+            }
             Self::List(items) => items.iter().map(|item| item.fill(message)).collect(),
             Self::Object(fields) => {
                 let fields = fields.iter();
                 let fields = fields.map(|(name, value)| (name.clone(), value.fill(message)));
                 Value::Object(fields.collect::<Map<_, _>>())
             }
+        }
+    }
+
+    /// Returns `true` for a list of one element with `{to}` or `{id}`. It has an element for each
+    /// recipient.
+    fn is_repeated(&self) -> bool {
+        let Self::List(items) = self else {
+            return false;
+        };
+        let [one] = &items[..] else {
+            return false;
+        };
+        one.has(Placeholder::To) || one.has(Placeholder::Id)
+    }
+
+    /// Returns `true` if a repeated list has `{id}`.
+    fn has_id_of_each(&self) -> bool {
+        match self {
+            Self::Text(_) | Self::Fixed(_) => false,
+            Self::List(items) => {
+                let in_item = self.is_repeated() && self.has(Placeholder::Id);
+                in_item || items.iter().any(Self::has_id_of_each)
+            }
+            Self::Object(fields) => fields.iter().any(|(_, value)| value.has_id_of_each()),
         }
     }
 
@@ -83,6 +112,56 @@ impl JsonTemplate {
         }
     }
 }
+
+/// A message with its recipients.
+#[derive(Clone, Copy)]
+struct Addressed<'a> {
+    /// The message. With several recipients its number is the list of all numbers.
+    text: HttpMessage<'a>,
+    recipients: &'a [HttpRecipient],
+}
+
+impl<'a> Addressed<'a> {
+    /// Returns the message once for each recipient.
+    fn each(&self) -> impl Iterator<Item = Addressed<'a>> + use<'a> {
+        let text = self.text;
+        let several = (self.recipients.len() > 1).then_some(self.recipients);
+        let singles = several.unwrap_or_default().iter().map(move |recipient| {
+            let text = HttpMessage {
+                to: &recipient.to,
+                id: &recipient.id,
+                ..text
+            };
+            Addressed {
+                text,
+                recipients: &[],
+            }
+        });
+        let one = several.is_none().then_some(Addressed {
+            text,
+            recipients: &[],
+        });
+        one.into_iter().chain(singles)
+    }
+
+    /// Returns the text of a template. With `{to}` it is repeated for each number.
+    fn fill(&self, template: &HttpTemplate) -> String {
+        if !template.has(Placeholder::To) {
+            return template.fill(&self.text);
+        }
+        let all = self.each().map(|single| {
+            let text = HttpMessage {
+                id: self.text.id,
+                ..single.text
+            };
+            template.fill(&text)
+        });
+        all.collect::<Vec<_>>().join(SEPARATOR)
+    }
+}
+
+/// Text between the numbers of several recipients.
+const SEPARATOR: &str = ",";
 
 /// The reason why a text is no URL of a carrier.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
@@ -164,15 +243,22 @@ impl RequestTemplate {
 
     /// Returns the request with the values of a message.
     pub(super) fn request(&self, message: &HttpMessage<'_>) -> HttpRequest {
+        self.filled(&Addressed {
+            text: *message,
+            recipients: &[],
+        })
+    }
+
+    fn filled(&self, message: &Addressed<'_>) -> HttpRequest {
         let headers = self.headers.iter();
-        let headers = headers.map(|(name, value)| (name.clone(), value.fill(message)));
+        let headers = headers.map(|(name, value)| (name.clone(), value.fill(&message.text)));
         let (content_type, body) = match &self.body {
             BodyTemplate::Empty => (None, String::new()),
             BodyTemplate::Json(json) => (Some("application/json"), json.fill(message).to_string()),
             BodyTemplate::Form(fields) => {
                 let mut form = Serializer::new(String::new());
                 for (name, value) in fields {
-                    form.append_pair(name, &value.fill(message));
+                    form.append_pair(name, &message.fill(value));
                 }
                 (Some("application/x-www-form-urlencoded"), form.finish())
             }
@@ -180,7 +266,7 @@ impl RequestTemplate {
         let content_type = content_type.map(|kind| ("content-type".to_owned(), kind.to_owned()));
         HttpRequest {
             method: self.method,
-            url: self.url.fill_url(message),
+            url: self.url.fill_url(&message.text),
             headers: headers.chain(content_type).collect(),
             body,
         }
@@ -211,9 +297,47 @@ impl HttpSubmit {
         headers.any(|(_, value)| value.has(Placeholder::Body))
     }
 
-    /// Returns the request for a message.
+    /// Returns `true` if a header has the number of the recipient.
+    pub fn has_number_in_header(&self) -> bool {
+        let mut headers = self.template.headers.iter();
+        headers.any(|(_, value)| value.has(Placeholder::To))
+    }
+
+    /// Returns `true` if the carrier can tell by our id which recipient a result belongs to.
+    pub fn has_id_of_each(&self) -> bool {
+        match &self.template.body {
+            BodyTemplate::Json(json) => json.has_id_of_each(),
+            BodyTemplate::Empty | BodyTemplate::Form(_) => false,
+        }
+    }
+
+    /// Returns the request for a message to one recipient.
     pub fn request(&self, message: &HttpMessage<'_>) -> HttpRequest {
         self.template.request(message)
+    }
+
+    /// Returns the request for a message to these recipients, in the place of its number and id.
+    /// Several recipients have an id together, which depends on all of them.
+    pub fn request_to(
+        &self,
+        message: &HttpMessage<'_>,
+        recipients: &[HttpRecipient],
+    ) -> HttpRequest {
+        if let [one] = recipients {
+            return self.request(&HttpMessage {
+                to: &one.to,
+                id: &one.id,
+                ..*message
+            });
+        }
+        let all: Vec<&str> = recipients.iter().map(|one| one.to.as_str()).collect();
+        let (to, id) = (all.join(SEPARATOR), joint_id(recipients));
+        let text = HttpMessage {
+            to: &to,
+            id: &id,
+            ..*message
+        };
+        self.template.filled(&Addressed { text, recipients })
     }
 }
 
@@ -257,6 +381,55 @@ mod tests {
             request.body,
             "to=%2B2348031234567&body=Naira+%26+kobo%3A+%7B50%7D%25"
         );
+    }
+
+    #[test]
+    fn a_request_has_a_list_of_its_recipients() {
+        let recipients = [("2348031234567", "a1"), ("2348051234567", "b2")];
+        let recipients = recipients.map(|(to, id)| HttpRecipient {
+            to: to.to_owned(),
+            id: id.to_owned(),
+        });
+        let json = json!({
+            "text": "{body}", "all": "+{to}", "list": ["+{to}"], "fixed": ["a", "{from}"],
+            "each": [{ "to": "{to}", "ref": "{id}" }], "ref": "{id}"
+        });
+        let json = BodyTemplate::Json(JsonTemplate::parse(&json).unwrap());
+        let submit = submit("https://api.example.com/send?to={to}", json);
+        assert!(submit.has_id_of_each());
+        let request = submit.request_to(&MESSAGE, &recipients);
+        let query = "to=2348031234567%2C2348051234567";
+        assert_eq!(request.url, format!("https://api.example.com/send?{query}"));
+        let joint = joint_id(&recipients);
+        assert_eq!(request.headers[0].1, joint);
+        let body: Value = serde_json::from_str(&request.body).unwrap();
+        let expected = json!({
+            "text": MESSAGE.body, "all": "+2348031234567,+2348051234567",
+            "list": ["+2348031234567", "+2348051234567"], "fixed": ["a", "Ogene"],
+            "each": [
+                { "to": "2348031234567", "ref": "a1" }, { "to": "2348051234567", "ref": "b2" }
+            ],
+            "ref": joint,
+        });
+        assert_eq!(body, expected);
+        // One recipient has the request of a carrier that takes no more.
+        let one = submit.request_to(&MESSAGE, &recipients[..1]);
+        let message = HttpMessage {
+            id: "a1",
+            ..MESSAGE
+        };
+        assert_eq!(one, submit.request(&message));
+        let form = vec![("to".to_owned(), HttpTemplate::parse("+{to}").unwrap())];
+        let submit = super::HttpSubmit {
+            template: RequestTemplate {
+                body: BodyTemplate::Form(form),
+                ..submit.template
+            },
+            ..submit
+        };
+        let request = submit.request_to(&MESSAGE, &recipients);
+        assert_eq!(request.body, "to=%2B2348031234567%2C%2B2348051234567");
+        assert!(!submit.has_id_of_each());
     }
 
     #[test]

@@ -20,6 +20,15 @@ pub struct HttpMessage<'a> {
     pub unicode: bool,
 }
 
+/// A recipient of a message.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HttpRecipient {
+    /// The international number in digits.
+    pub to: String,
+    /// Our id of the submit to this recipient.
+    pub id: String,
+}
+
 /// The reason why a text is no template.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum HttpTemplateFault {

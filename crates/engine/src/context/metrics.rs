@@ -84,20 +84,26 @@ impl CarrierMeasures {
             Outcome::Accepted { .. } => self.accepted.increment(1),
             Outcome::NotSent => self.not_sent.increment(1),
             Outcome::Unknown => self.unknown.increment(1),
-            Outcome::Rejected(rejection) => {
-                let (carrier, environment) = (&self.carrier, environment_of(&self.carrier));
-                let known = self.rejected.len();
-                self.rejected
-                    .entry(rejection.label())
-                    .or_insert_with_key(|status| {
-                        let status = status.clone();
-                        counter!("ogene_responses_total", "carrier" => carrier.clone(), "environment" => environment, "status" => status)
-                    })
-                    .increment(1);
-                return self.rejected.len() > known;
+            Outcome::RefusedTogether => {
+                self.rejection("refused together".to_owned());
             }
+            Outcome::Rejected(rejection) => return self.rejection(rejection.label()),
         }
         false
+    }
+
+    /// Counts a rejection. Returns `true` if it is the first one with its status.
+    fn rejection(&mut self, status: String) -> bool {
+        let (carrier, environment) = (&self.carrier, environment_of(&self.carrier));
+        let known = self.rejected.len();
+        self.rejected
+            .entry(status)
+            .or_insert_with_key(|status| {
+                let status = status.clone();
+                counter!("ogene_responses_total", "carrier" => carrier.clone(), "environment" => environment, "status" => status)
+            })
+            .increment(1);
+        self.rejected.len() > known
     }
 
     pub(crate) fn receipt(&mut self, receipt: &Receipt) {

@@ -12,6 +12,9 @@ pub(crate) enum Outcome {
     Rejected(Rejection),
     /// No octet of the submit was sent, so a repetition cannot be a duplicate.
     NotSent,
+    /// The carrier refused a request with several recipients and accepted none of them. It did not
+    /// name the recipient that it refuses.
+    RefusedTogether,
     /// The submit was sent at least in part, and no response arrived. The carrier may have it.
     Unknown,
 }

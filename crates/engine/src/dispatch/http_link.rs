@@ -1,8 +1,8 @@
-//! The link to a carrier by HTTP. It is up while the server accepts connections, and sends each
-//! submit as a request of its own.
+//! The link to a carrier by HTTP. It is up while the server accepts connections.
 //!
 //! The worker keeps at most a window of requests in flight. A request is sent once: without an
-//! answer its outcome is unknown, and only a request of which no octet was sent is repeated.
+//! answer the outcome of its recipients is unknown, and only a request of which no octet was sent is
+//! repeated.
 
 use super::bind::{GOOD_AFTER, back_off, delays};
 use super::transport::{BoundSession, HttpSession, HttpSubmit, LinkEvent, LinkId};
@@ -68,45 +68,52 @@ impl Server {
         read.ok_or_else(|| format!("HTTP {} without a state", answered.status))
     }
 
-    /// Sends one submit. Returns the answer or the reason why there is none, and the outcome.
+    /// Sends one request. Returns the answer or the reason why there is none, and the outcome of each
+    /// recipient.
     pub(super) async fn exchange(
         &self,
         submit: &HttpSubmit,
-    ) -> (Result<Answered, String>, Outcome) {
+    ) -> (Result<Answered, String>, Vec<Outcome>) {
+        let of_all = |outcome| vec![outcome; submit.recipients.len()];
         let message = HttpMessage {
-            to: &submit.to,
+            to: "",
             from: &submit.from,
             body: &submit.body,
-            id: &submit.id,
+            id: "",
             receipt_url: self.http.receipt_url.as_deref().unwrap_or_default(),
             unicode: submit.unicode,
         };
-        let Some((url, request)) = http_request(self.http.submit.request(&message)) else {
+        let request = self.http.submit.request_to(&message, &submit.recipients);
+        let Some((url, request)) = http_request(request) else {
             let reason = "a value does not fit into the request".to_owned();
-            return (
-                Err(reason),
-                rejected(SubmitFault::OurFault, "request", "request"),
-            );
+            let outcome = rejected(SubmitFault::OurFault, "request", "request");
+            return (Err(reason), of_all(outcome));
         };
         let sent = self.client.send(&url, request, self.response_timeout).await;
         match sent {
             Ok(answered) => {
                 let answers = &self.http.submit.answers;
-                let class = answers.classify(answered.status, &answered.body, &submit.id);
-                let outcome = match class {
-                    HttpAnswer::Accepted { id } => Outcome::Accepted { message_id: id },
-                    HttpAnswer::Rejected {
-                        fault,
-                        error,
-                        label,
-                    } => rejected(fault, &error, &label),
-                    HttpAnswer::InDoubt => Outcome::Unknown,
-                };
-                (Ok(answered), outcome)
+                let (status, body) = (answered.status, &answered.body);
+                let classes = answers.classify_all(status, body, &submit.recipients);
+                let outcomes = classes.into_iter().map(outcome_of).collect();
+                (Ok(answered), outcomes)
             }
-            Err(Unanswered::NotSent(error)) => (Err(error.to_string()), Outcome::NotSent),
-            Err(Unanswered::Unknown(error)) => (Err(error.to_string()), Outcome::Unknown),
+            Err(Unanswered::NotSent(error)) => (Err(error.to_string()), of_all(Outcome::NotSent)),
+            Err(Unanswered::Unknown(error)) => (Err(error.to_string()), of_all(Outcome::Unknown)),
         }
+    }
+}
+
+fn outcome_of(answer: HttpAnswer) -> Outcome {
+    match answer {
+        HttpAnswer::Accepted { id } => Outcome::Accepted { message_id: id },
+        HttpAnswer::Rejected {
+            fault,
+            error,
+            label,
+        } => rejected(fault, &error, &label),
+        HttpAnswer::RefusedTogether => Outcome::RefusedTogether,
+        HttpAnswer::InDoubt => Outcome::Unknown,
     }
 }
 
@@ -189,10 +196,10 @@ async fn run(
     let (mut requests, mut end) = (JoinSet::new(), None);
     let mut sweeps = tokio::time::interval(SWEEP_INTERVAL);
     while end.is_none() || !requests.is_empty() {
-        let mut outcomes = Vec::new();
+        let mut answered: Vec<Vec<(u64, Outcome)>> = Vec::new();
         tokio::select! {
             biased;
-            Some(Ok(outcome)) = requests.join_next() => outcomes.push(outcome),
+            Some(Ok(outcomes)) = requests.join_next() => answered.push(outcomes),
             received = submits.recv(), if end.is_none() => match received {
                 Some(batch) if !batch.is_empty() => {
                     for submit in batch {
@@ -204,21 +211,21 @@ async fn run(
             },
             _ = sweeps.tick() => server.client.sweep(),
         }
-        while let Some(Ok(outcome)) = requests.try_join_next() {
-            outcomes.push(outcome);
+        while let Some(Ok(outcomes)) = requests.try_join_next() {
+            answered.push(outcomes);
         }
-        for (_, outcome) in &outcomes {
+        for (_, outcome) in answered.iter().flatten() {
             end = end.or(end_after(outcome));
         }
         if end.is_some() {
             submits.close();
             while let Ok(batch) = submits.try_recv() {
-                let unsent = |submit: HttpSubmit| (submit.tag, Outcome::NotSent);
-                outcomes.extend(batch.into_iter().map(unsent));
+                answered.extend(batch.into_iter().map(unsent));
             }
         }
-        if !outcomes.is_empty() {
-            load.answered(outcomes.len());
+        if !answered.is_empty() {
+            load.answered(answered.len());
+            let outcomes = answered.into_iter().flatten().collect();
             events.send(LinkEvent::Answered { link, outcomes }).await?;
         }
     }
@@ -233,14 +240,23 @@ fn end_after(outcome: &Outcome) -> Option<End> {
         Outcome::Rejected(rejection) if rejection.fault() == SubmitFault::NotBound => {
             Some(End::Refused)
         }
-        Outcome::Accepted { .. } | Outcome::Rejected(_) | Outcome::Unknown => None,
+        Outcome::Accepted { .. }
+        | Outcome::Rejected(_)
+        | Outcome::RefusedTogether
+        | Outcome::Unknown => None,
     }
 }
 
-/// Sends one submit, and returns its tag and outcome.
-async fn send(server: Arc<Server>, submit: HttpSubmit) -> (u64, Outcome) {
-    let (_, outcome) = server.exchange(&submit).await;
-    (submit.tag, outcome)
+/// Sends one request, and returns the tags of its recipients with their outcomes.
+async fn send(server: Arc<Server>, submit: HttpSubmit) -> Vec<(u64, Outcome)> {
+    let (_, outcomes) = server.exchange(&submit).await;
+    submit.tags.into_iter().zip(outcomes).collect()
+}
+
+/// Returns the outcomes of a request that is not sent.
+fn unsent(submit: HttpSubmit) -> Vec<(u64, Outcome)> {
+    let tags = submit.tags.into_iter();
+    tags.map(|tag| (tag, Outcome::NotSent)).collect()
 }
 
 fn rejected(fault: SubmitFault, error: &str, label: &str) -> Outcome {

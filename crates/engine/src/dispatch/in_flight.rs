@@ -41,6 +41,8 @@ pub(crate) struct InFlight {
     delays: HashMap<(u32, u16), i64>,
     /// The state of multipart recipients. A recipient of one page needs none.
     multiparts: HashMap<(u32, u16), MultipartState>,
+    /// Recipients that a carrier refused together with others. Each is submitted alone.
+    alone: HashSet<(u32, u16)>,
     /// Slots with uncommitted outcomes, oldest first.
     changed: VecDeque<u32>,
     /// Batches whose last report the database rejected.
@@ -119,6 +121,20 @@ impl InFlight {
         })
     }
 
+    /// Returns `true` if the next recipient to submit may share the request of this one: both are of
+    /// one batch, and have the same text.
+    pub(crate) fn next_shares(&self, tag: Tag) -> bool {
+        let next = self.ready.iter().find_map(VecDeque::front);
+        let Some(&(slot, index)) = next.filter(|(slot, _)| *slot == tag.slot) else {
+            return false;
+        };
+        let is_alone = |index| self.alone.contains(&(slot, index));
+        let held = self.slots.get(slot as usize).and_then(Option::as_ref);
+        let (before, after) = (usize::from(tag.recipient), usize::from(index));
+        let have_one_text = held.is_some_and(|held| held.pages.have_one_text(before, after));
+        have_one_text && !is_alone(tag.recipient) && !is_alone(index)
+    }
+
     /// Takes all recipients that are queued or delayed. Some pages of them may be accepted already.
     pub(crate) fn take_unsent(&mut self) -> Vec<Tag> {
         let ready = self.ready.iter_mut().flat_map(std::mem::take);
@@ -165,6 +181,9 @@ impl InFlight {
     /// outcome.
     pub(crate) fn answered(&mut self, tag: Tag, outcome: Outcome) -> Option<Answer> {
         let key = (tag.slot, tag.recipient);
+        if outcome == Outcome::RefusedTogether {
+            self.alone.insert(key);
+        }
         let Some(multipart) = self.multiparts.get_mut(&key) else {
             return Some(match outcome {
                 Outcome::Accepted { message_id } => {
@@ -174,7 +193,7 @@ impl InFlight {
                     Answer::Accepted(vec![message_id; pages])
                 }
                 Outcome::Rejected(rejection) => Answer::Rejected(rejection),
-                Outcome::NotSent => Answer::NotSent,
+                Outcome::NotSent | Outcome::RefusedTogether => Answer::NotSent,
                 Outcome::Unknown => Answer::Unknown,
             });
         };
@@ -217,6 +236,7 @@ impl InFlight {
         if !self.delays.is_empty() {
             self.delays.remove(&(tag.slot, tag.recipient));
         }
+        self.alone.remove(&(tag.slot, tag.recipient));
         slot.unaccounted -= 1;
         let updates = &mut slot.updates;
         if updates.count == 0 {
@@ -479,6 +499,37 @@ mod tests {
             .map(|tag| tag.recipient)
             .collect();
         assert_eq!(take_unsent, [0], "delayed recipients are returned too");
+    }
+
+    #[test]
+    fn recipients_that_are_refused_together_are_submitted_alone() {
+        let mut in_flight = with_campaigns(1..=2, 3);
+        let first = in_flight.next(Priority::Bulk).unwrap();
+        assert!(in_flight.next_shares(first.tag));
+        let second = in_flight.next(Priority::Bulk).unwrap();
+        for ready in [&second, &first] {
+            let answer = in_flight.answered(ready.tag, Outcome::RefusedTogether);
+            assert_eq!(answer, Some(Answer::NotSent));
+            in_flight.decide(ready.tag, Decision::ResubmitNow);
+        }
+        let again = in_flight.next(Priority::Bulk).unwrap();
+        assert_eq!(again.tag, first.tag);
+        assert!(!in_flight.next_shares(again.tag));
+        let again = in_flight.next(Priority::Bulk).unwrap();
+        assert_eq!(again.tag, second.tag);
+        assert!(
+            !in_flight.next_shares(again.tag),
+            "the third waits for another"
+        );
+        let third = in_flight.next(Priority::Bulk).unwrap();
+        assert!(
+            !in_flight.next_shares(third.tag),
+            "the next message is another"
+        );
+        for ready in [first, second] {
+            in_flight.decide(ready.tag, Decision::Submitted(vec!["1".to_owned()]));
+        }
+        assert!(in_flight.alone.is_empty());
     }
 
     #[test]

@@ -53,7 +53,7 @@ impl MultipartState {
             Outcome::Rejected(rejection) => {
                 self.rejected.get_or_insert(rejection);
             }
-            Outcome::NotSent => self.not_sent = true,
+            Outcome::NotSent | Outcome::RefusedTogether => self.not_sent = true,
             Outcome::Unknown => self.unknown = true,
         }
         if self.outstanding > 0 {

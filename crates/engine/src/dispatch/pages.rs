@@ -216,6 +216,17 @@ impl Pages {
         )
     }
 
+    /// Returns `true` if two recipients have the same text.
+    pub(crate) fn have_one_text(&self, index: usize, other: usize) -> bool {
+        match &self.texts {
+            Texts::Shared(_) => true,
+            Texts::Personalised(texts) => match (texts.get(index), texts.get(other)) {
+                (Some(text), Some(other)) => text.pages == other.pages,
+                _ => false,
+            },
+        }
+    }
+
     fn text(&self, index: usize) -> Option<&Encoded> {
         match &self.texts {
             Texts::Shared(text) => Some(text),

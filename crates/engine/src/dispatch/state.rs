@@ -13,7 +13,7 @@ use crate::context::metrics::CarrierMeasures;
 use crate::context::outcome::{HttpRejection, Outcome, Rejection};
 use crate::settings::CarrierSettings;
 use domain::carrier_control::CarrierControl;
-use domain::http_carrier::submit_id;
+use domain::http_carrier::{HttpRecipient, submit_id};
 use domain::{DeliveryStatus, Pace, Priority, SubmitFault};
 use smpp::{ReceiptIds, Submit};
 use std::sync::Arc;
@@ -119,7 +119,8 @@ impl State {
     }
 
     /// Returns submits for at most `recipients` recipients and `free_window` free window slots. The
-    /// last pages of a multipart message may exceed the window, and wait at the connection.
+    /// last pages of a multipart message may exceed the window, and wait at the connection. A request
+    /// by HTTP takes one slot, however many recipients it has.
     pub(crate) fn fill(
         &mut self,
         recipients: usize,
@@ -131,8 +132,12 @@ impl State {
         let reserve = usize::from(window >= MIN_WINDOW_WITH_RESERVE);
         let mut submits = self.no_submits(recipients.min(free_window).min(1_024));
         let mut taken = 0;
-        while taken < recipients && submits.len() < free_window && *pace > 0 {
-            let least = if submits.len() + reserve < free_window {
+        while taken < recipients && *pace > 0 {
+            let joins = self.next_joins(&submits);
+            if !joins && submits.len() >= free_window {
+                break;
+            }
+            let least = if joins || submits.len() + reserve < free_window {
                 Priority::Bulk
             } else {
                 Priority::Otp
@@ -148,10 +153,23 @@ impl State {
             self.pace.spend(pages);
             *pace = pace.saturating_sub(pages);
             self.measures.submitted(&ready.batch, now_ms);
-            push_pages(&mut submits, &ready);
+            push_pages(&mut submits, &ready, joins);
             taken += 1;
         }
         submits
+    }
+
+    /// Returns `true` if the next recipient has room in the last request.
+    fn next_joins(&self, submits: &Submits) -> bool {
+        let Submits::Http(requests) = submits else {
+            return false;
+        };
+        let settings = self.carrier.settings.as_ref();
+        let http = settings.and_then(|settings| settings.http());
+        let most = http.map_or(1, |http| http.recipients_per_request);
+        let last = requests.last().filter(|last| last.tags.len() < most);
+        let before = last.and_then(|last| last.tags.last());
+        before.is_some_and(|tag| self.in_flight.next_shares(Tag::from_number(*tag)))
     }
 
     /// Returns an empty list of submits in the form of the carrier's protocol.
@@ -319,8 +337,9 @@ fn expired() -> Decision {
     Decision::Ended(DeliveryStatus::Expired, "validity passed".to_owned())
 }
 
-/// Adds the submits of a recipient. A carrier by HTTP gets the whole text in one.
-fn push_pages(submits: &mut Submits, ready: &Ready) {
+/// Adds the submits of a recipient. A carrier by HTTP gets the whole text in one. If the recipient
+/// `joins`, the last request has it too.
+fn push_pages(submits: &mut Submits, ready: &Ready, joins: bool) {
     let index = usize::from(ready.tag.recipient);
     for page in ready.due() {
         let tag = Tag {
@@ -334,14 +353,22 @@ fn push_pages(submits: &mut Submits, ready: &Ready) {
                 pdu: ready.pages.submit(ready.recipient, index, page),
             }),
             Submits::Http(submits) => {
+                let recipient = HttpRecipient {
+                    to: ready.recipient.to_string(),
+                    id: submit_id(ready.batch.message, ready.recipient, ready.batch.leg),
+                };
+                if let Some(last) = submits.last_mut().filter(|_| joins) {
+                    last.tags.push(tag);
+                    last.recipients.push(recipient);
+                    continue;
+                }
                 let (from, body, unicode) = ready.pages.whole(index);
                 submits.push(HttpSubmit {
-                    tag,
-                    to: ready.recipient.to_string(),
+                    tags: vec![tag],
+                    recipients: vec![recipient],
                     from,
                     body,
                     unicode,
-                    id: submit_id(ready.batch.message, ready.recipient, ready.batch.leg),
                 });
             }
         }

@@ -1,6 +1,7 @@
 //! The connections of a carrier in the form that its worker uses: bound sessions and their events.
 
 use crate::context::outcome::Outcome;
+use domain::http_carrier::HttpRecipient;
 use smpp::{CommandStatus, Event, Submit};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,17 +13,16 @@ pub(crate) type LinkId = usize;
 /// A `deliver_sm` to answer: its connection and sequence number.
 pub(crate) type Origin = (LinkId, u32);
 
-/// A submit to a carrier by HTTP.
+/// A request to a carrier by HTTP: one text to one or several recipients.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(crate) struct HttpSubmit {
-    pub(crate) tag: u64,
-    pub(crate) to: String,
+    /// The tag of each recipient.
+    pub(crate) tags: Vec<u64>,
+    pub(crate) recipients: Vec<HttpRecipient>,
     pub(crate) from: String,
     /// The whole text.
     pub(crate) body: String,
     pub(crate) unicode: bool,
-    /// Our id of the submit.
-    pub(crate) id: String,
 }
 
 /// Submits to one carrier, in the form of its protocol.
@@ -33,6 +33,7 @@ pub(crate) enum Submits {
 }
 
 impl Submits {
+    /// Returns the number of submits, or of requests.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Smpp(submits) => submits.len(),
@@ -40,11 +41,11 @@ impl Submits {
         }
     }
 
-    /// Returns the tags of the submits.
+    /// Returns the tags of the pages or recipients.
     pub(crate) fn tags(&self) -> Vec<u64> {
         match self {
             Self::Smpp(submits) => submits.iter().map(|submit| submit.tag).collect(),
-            Self::Http(submits) => submits.iter().map(|submit| submit.tag).collect(),
+            Self::Http(submits) => submits.iter().flat_map(|one| one.tags.clone()).collect(),
         }
     }
 }
@@ -53,7 +54,7 @@ impl Submits {
 #[derive(Clone)]
 pub(crate) struct HttpSession {
     submits: mpsc::UnboundedSender<Vec<HttpSubmit>>,
-    /// Number of submits without an outcome.
+    /// Number of requests without an outcome.
     load: Arc<AtomicUsize>,
 }
 
@@ -65,7 +66,7 @@ impl HttpSession {
         (Self { submits, load }, arrived)
     }
 
-    /// Records that submits have an outcome.
+    /// Records that requests have an outcome.
     pub(crate) fn answered(&self, count: usize) {
         self.load.fetch_sub(count, Ordering::Relaxed);
     }

@@ -185,7 +185,7 @@ impl CarrierWorker {
                     self.count_connections();
                 }
             }
-            Outcome::NotSent | Outcome::Unknown => {}
+            Outcome::NotSent | Outcome::RefusedTogether | Outcome::Unknown => {}
         }
     }
 

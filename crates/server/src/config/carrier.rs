@@ -30,6 +30,8 @@ const CARRIER_TIMEOUTS: RangeInclusive<Duration> =
 /// Requests at once to a carrier by HTTP.
 const MAX_REQUESTS: u32 = 1_000;
 const DEFAULT_REQUESTS: u32 = 20;
+/// Recipients in one request. More results would not fit into the answers that are read.
+const MAX_PER_REQUEST: u32 = 200;
 const DEFAULT_ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
 
 const DEFAULT_BINDS: u32 = 2;
@@ -99,15 +101,19 @@ fn by_http(
 ) -> Option<CarrierSettings> {
     let window = count(section, "window", MAX_REQUESTS, DEFAULT_REQUESTS);
     let place = section.place_of("recipients_per_request");
-    let recipients: Option<u32> = section.get("recipients_per_request");
-    if recipients.is_some_and(|recipients| recipients != 1) {
-        let text = "must be 1: each request has one recipient, whatever the carrier could take";
+    let recipients = count(section, "recipients_per_request", MAX_PER_REQUEST, 1);
+    let at_once = window * recipients;
+    if at_once > as_usize(MAX_IN_DOUBT_LIMIT) {
+        let text = format!(
+            "makes {at_once} recipients at once with this `window`; lower one of them, so that \
+             their product is at most {MAX_IN_DOUBT_LIMIT}"
+        );
         section.fault_at(&place, "recipients_per_request", text);
     }
-    let in_doubt_limit = in_doubt_limit(section, window);
+    let in_doubt_limit = in_doubt_limit(section, at_once.min(as_usize(MAX_IN_DOUBT_LIMIT)));
     let max_per_second = section.within("max_per_second", 1..=MAX_PER_SECOND);
     let response_timeout = section.time("response_timeout", CARRIER_TIMEOUTS);
-    let http = http_carrier::read(section, name, public_url);
+    let http = http_carrier::read(section, name, public_url, (&place, recipients));
     let tls = http
         .as_ref()
         .is_some_and(|http| http.server.scheme() == "https");
@@ -157,12 +163,12 @@ fn count(section: &mut Section<'_>, key: &'static str, most: u32, default: u32) 
 }
 
 /// Reads the recipients that a crash may leave in doubt for each connection. A limit below the
-/// window would leave a part of the window unused.
+/// recipients of a window would leave a part of the window unused.
 fn in_doubt_limit(section: &mut Section<'_>, window: usize) -> usize {
-    let least = u32::try_from(window).unwrap_or(MAX_WINDOW);
+    let least = u32::try_from(window).unwrap_or(MAX_IN_DOUBT_LIMIT);
     let limit = section.within("in_doubt_limit", least..=MAX_IN_DOUBT_LIMIT);
     let default = DEFAULT_IN_DOUBT_LIMIT.max(window + window / 2);
-    limit.map_or(default, as_usize)
+    limit.map_or(default.min(as_usize(MAX_IN_DOUBT_LIMIT)), as_usize)
 }
 
 /// Checks a name. Names are plain words, because they are part of log lines, metrics and variables.

@@ -1,5 +1,6 @@
 //! `[carriers.NAME]` with `kind = "http"`: the request, the words of answers, and the receipts.
 
+use super::fault::Origin;
 use super::http_receipts::{self, Receipts, hook_secret, poll_times};
 use super::http_request::{pointer, request};
 use super::public_url::PublicUrl;
@@ -11,20 +12,22 @@ use domain::http_carrier::{
 use engine::{HookSettings, HttpSettings, PollSettings};
 use std::sync::Arc;
 
-/// Reads the HTTP part of a carrier. Returns `None` after a fault.
+/// Reads the HTTP part of a carrier, with the number of recipients of a request and its place.
+/// Returns `None` after a fault.
 pub(super) fn read(
     section: &mut Section<'_>,
     name: &str,
     public_url: Option<&PublicUrl>,
+    several: (&Origin, usize),
 ) -> Option<Arc<HttpSettings>> {
     let is_preset = section.has("preset");
     let key = if is_preset { "base_url" } else { "submit.url" };
     let place = section.place_of(if is_preset { "base_url" } else { "submit" });
     let token = section.secret("token", "token_file").unwrap_or_default();
     let (submit, receipts) = if is_preset {
-        preset(section, token.reveal())?
+        preset(section, token.reveal(), several)?
     } else {
-        let submit = submit(section.section("submit"), token.reveal());
+        let submit = submit(section.section("submit"), token.reveal(), several.1);
         let has_receipts = section.has("receipts");
         let receipts = if has_receipts {
             http_receipts::receipts(section.section("receipts"), token.reveal())
@@ -59,6 +62,7 @@ pub(super) fn read(
     Some(Arc::new(HttpSettings {
         server: server.ok()?,
         submit,
+        recipients_per_request: several.1,
         receipts: receipts.hook,
         poll: receipts.poll.map(Arc::new),
         receipt_url,
@@ -66,7 +70,11 @@ pub(super) fn read(
 }
 
 /// Reads the account at a provider whose requests are known.
-fn preset(section: &mut Section<'_>, token: &str) -> Option<(HttpSubmit, Receipts)> {
+fn preset(
+    section: &mut Section<'_>,
+    token: &str,
+    (several, recipients): (&Origin, usize),
+) -> Option<(HttpSubmit, Receipts)> {
     let place = section.place_of("base_url");
     for replaced in ["submit", "receipts"] {
         let place = section.place_of(replaced);
@@ -84,6 +92,11 @@ fn preset(section: &mut Section<'_>, token: &str) -> Option<(HttpSubmit, Receipt
         );
     }
     let preset = preset?;
+    if recipients > 1 && !preset.takes_several() {
+        let text = "must be 1 for this provider, which documents no answer for each recipient of a \
+                    request; leave it out";
+        section.fault_at(several, "recipients_per_request", text);
+    }
     let account: Option<String> = match preset.account_key() {
         Some(key) => Some(section.require(key)?),
         None => None,
@@ -108,6 +121,7 @@ fn preset(section: &mut Section<'_>, token: &str) -> Option<(HttpSubmit, Receipt
         account: account.as_deref().unwrap_or_default(),
         route: &route,
         has_receipts: has_secret,
+        has_several: recipients > 1,
     };
     let of_url = |fault: HttpTemplateFault| {
         section.fault_at(&place, "base_url", fault.to_string());
@@ -131,7 +145,7 @@ fn preset(section: &mut Section<'_>, token: &str) -> Option<(HttpSubmit, Receipt
 }
 
 /// Reads the request, and the words of its answers.
-fn submit(mut section: Section<'_>, token: &str) -> Option<HttpSubmit> {
+fn submit(mut section: Section<'_>, token: &str, recipients: usize) -> Option<HttpSubmit> {
     let template = request(&mut section, token, HttpMethod::Post);
     let answers = answers(&mut section);
     let submit = HttpSubmit {
@@ -144,11 +158,37 @@ fn submit(mut section: Section<'_>, token: &str) -> Option<HttpSubmit> {
     if submit.has_body_in_header() {
         section.fault("headers", "have {body}, which may have several lines");
     }
+    if recipients > 1 {
+        check_several(&section, &submit);
+    }
     section.finish();
     Some(submit)
 }
 
+/// Checks that an answer shows the outcome of each recipient of a request.
+fn check_several(section: &Section<'_>, submit: &HttpSubmit) {
+    if submit.answers.items.is_none() {
+        let text = "is missing; with `recipients_per_request` above 1 it points to the list that \
+                    has a result for each recipient, such as \"/data/recipients\"";
+        section.fault("items", text);
+    } else if submit.answers.id.is_none() && !submit.has_id_of_each() {
+        let text = "is missing; it points from a result to the carrier's id, or `json` has a list \
+                    with {id} for each recipient, such as [{ to = \"{to}\", ref = \"{id}\" }]";
+        section.fault("id", text);
+    }
+    if submit.has_number_in_header() {
+        let text = "have {to}; with `recipients_per_request` above 1 it belongs into `json`, `form` \
+                    or `url`";
+        section.fault("headers", text);
+    }
+}
+
 fn answers(section: &mut Section<'_>) -> Option<AnswerRules> {
+    let (items, to) = (pointer(section, "items"), pointer(section, "to"));
+    if matches!((&items, &to), (Ok(None), Ok(Some(_)))) {
+        let text = "is for `items`, the list of results; leave it out, or add `items`";
+        section.fault("to", text);
+    }
     let id = pointer(section, "id");
     let error = pointer(section, "error");
     let has_error = !matches!(error, Ok(None));
@@ -174,6 +214,8 @@ fn answers(section: &mut Section<'_>) -> Option<AnswerRules> {
         section.fault("accepted", text);
     }
     Some(AnswerRules {
+        items: items.ok()?,
+        to: to.ok()?,
         id: id.ok()?,
         error: error.ok()?,
         accepted,

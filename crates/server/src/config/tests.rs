@@ -939,10 +939,71 @@ fn a_fault_of_a_carrier_by_http_says_what_to_do() {
         (
             "window = 7",
             "recipients_per_request = 2",
-            "recipients_per_request: must be 1: each request has one recipient",
+            "submit.items: is missing; with `recipients_per_request` above 1",
+        ),
+        (
+            "id = \"/data/id\"",
+            "to = \"/number\"",
+            "submit.to: is for `items`, the list of results",
         ),
     ] {
         has_fault(BY_HTTP, (part, instead), fault);
+    }
+}
+
+#[test]
+fn several_recipients_of_a_request_need_a_result_each() {
+    let several = BY_HTTP
+        .replace("window = 7", "window = 7\nrecipients_per_request = 100")
+        .replace("error = \"/code\"", "items = \"/all\"\nerror = \"/code\"");
+    let config = read(&several).expect("no fault");
+    let carrier = &config.carriers[0];
+    assert_eq!((carrier.window, carrier.in_doubt_limit), (7, 1_050));
+    let http = carrier.http().expect("HTTP");
+    assert_eq!(http.recipients_per_request, 100);
+    assert!(http.submit.answers.items.is_some());
+    for (part, instead, fault) in [
+        (
+            "= 100",
+            "= 201",
+            "recipients_per_request: must be from 1 to 200",
+        ),
+        (
+            "id = \"/data/id\"",
+            "",
+            "submit.id: is missing; it points from a result",
+        ),
+        (
+            "\"{token}\"",
+            "\"{token}{to}\"",
+            "headers: have {to}; with `recipients_per_request` above 1",
+        ),
+        (
+            "window = 7\nrecipients_per_request = 100",
+            "window = 1000\nrecipients_per_request = 101",
+            "makes 101000 recipients at once",
+        ),
+    ] {
+        has_fault(&several, (part, instead), fault);
+    }
+    let preset = |name: &str, more: &str| {
+        format!(
+            "[carriers.agg]\nkind = \"http\"\npreset = \"{name}\"\nbase_url = \"https://a.ng\"\n\
+             token = \"t\"\nrecipients_per_request = 100\n{more}\n"
+        )
+    };
+    let config = read(&preset("africastalking", "username = \"u\"")).expect("no fault");
+    let http = config.carriers[0].http().expect("HTTP");
+    assert!(http.submit.answers.items.is_some() && http.submit.answers.to.is_some());
+    for (name, more) in [
+        ("termii", ""),
+        ("bulksmsnigeria", ""),
+        ("twilio", "account_sid = \"a\""),
+        ("ogene", ""),
+    ] {
+        let faults = faults(&preset(name, more));
+        let fault = "recipients_per_request: must be 1 for this provider";
+        assert!(faults.contains(fault), "{faults}");
     }
 }
 

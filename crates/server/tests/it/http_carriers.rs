@@ -14,6 +14,7 @@ use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
 use domain::carrier_control::CarrierChange::{Drain, Pause, Resume};
 use engine::operators::NewSmppUser;
+use serde::Serialize;
 use serde_json::{Value, json};
 use smpp::codec::Sm;
 use smpp::simulator::Script;
@@ -39,6 +40,8 @@ pub(crate) enum Reply {
     AcceptAndClose,
     /// The answer has this HTTP status and code.
     Code(u16, &'static str),
+    /// Some recipients of the request, by their places, have these codes as results.
+    Results(&'static [(usize, &'static str)]),
     /// There is no answer.
     Silence,
 }
@@ -118,21 +121,27 @@ async fn answer(
         assert_eq!(headers["x-api-key"], "k{1}");
         return state_of(&mut shared, id).await;
     }
-    let (number, reply) = {
+    let (number, recipients, reply) = {
         let mut book = shared.book.lock().unwrap();
         let mut asked: Value = serde_json::from_slice(&body).unwrap();
+        let recipients = asked["to"].as_array().cloned();
         asked["path"] = uri.to_string().into();
         asked["key"] = headers["x-api-key"].to_str().unwrap().into();
         book.asked.push(asked);
         book.at_once += 1;
         book.most_at_once = book.most_at_once.max(book.at_once);
         let reply = book.replies.pop_front().unwrap_or(Reply::Accept);
-        (book.asked.len(), reply)
+        (book.asked.len(), recipients.unwrap_or_default(), reply)
     };
     let _ = shared.gate.wait_for(|open| *open).await;
     shared.book.lock().unwrap().at_once -= 1;
     match reply {
+        Reply::Accept if !recipients.is_empty() => {
+            let all = (0..recipients.len()).map(|place| (place, "ok"));
+            results(number, &recipients, all).into_response()
+        }
         Reply::Accept => accepted(number).into_response(),
+        Reply::Results(all) => results(number, &recipients, all.iter().copied()).into_response(),
         Reply::AcceptAndClose => ([("connection", "close")], accepted(number)).into_response(),
         Reply::Code(status, code) => {
             let status = StatusCode::from_u16(status).unwrap();
@@ -156,6 +165,19 @@ async fn state_of(shared: &mut Shared, id: &str) -> Response {
     let (status, word) = state.unwrap_or((200, "Queued"));
     let status = StatusCode::from_u16(status).unwrap();
     (status, json!({ "message": { "status": word } }).to_string()).into_response()
+}
+
+/// Returns results for recipients of a request by their places. An id has the number of the request
+/// and the place.
+fn results(
+    number: usize,
+    recipients: &[Value],
+    all: impl Iterator<Item = (usize, &'static str)>,
+) -> String {
+    let all = all.map(|(place, code)| {
+        json!({"number": recipients[place], "code": code, "id": format!("{number}-{place}")})
+    });
+    json!({"all": all.collect::<Vec<_>>()}).to_string()
 }
 
 fn accepted(number: usize) -> String {
@@ -198,7 +220,7 @@ async fn post(ogene: &Ogene, secret: &str, body: &str) -> u16 {
         .status
 }
 
-pub(crate) async fn receive(ogene: &Ogene, id: usize, status: &str) {
+pub(crate) async fn receive(ogene: &Ogene, id: impl Serialize, status: &str) {
     let body = json!({ "id": id, "status": status }).to_string();
     assert_eq!(post(ogene, SECRET, &body).await, 200);
 }

@@ -40,6 +40,8 @@ mod finding;
 #[cfg(test)]
 mod fraud;
 #[cfg(test)]
+mod http_bulk;
+#[cfg(test)]
 mod http_carriers;
 #[cfg(test)]
 mod http_polling;

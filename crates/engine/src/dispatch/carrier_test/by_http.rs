@@ -9,7 +9,7 @@ use crate::dispatch::pages::{Cut, Pages};
 use crate::dispatch::smpp_mapping::kept_id;
 use crate::dispatch::transport::HttpSubmit;
 use crate::settings::{HttpSettings, PollSettings};
-use domain::http_carrier::submit_id;
+use domain::http_carrier::{HttpRecipient, submit_id};
 use domain::{DeliveryStatus, Leg, MessageId, Text};
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,9 +41,10 @@ pub(super) async fn run(
         return Ok(TestEnd::default());
     }
     steps.add("connected", format!("to {address}"));
-    let submit = submit(carrier, message, text);
-    steps.add("submitted", format!("one request, our id {}", submit.id));
-    let (answered, outcome) = server.exchange(&submit).await;
+    let (submit, id) = submit(carrier, message, text);
+    steps.add("submitted", format!("one request, our id {id}"));
+    let (answered, mut outcomes) = server.exchange(&submit).await;
+    let outcome = outcomes.pop().unwrap_or(Outcome::Unknown);
     match answered {
         Ok(answered) => {
             let body = shown(&answered.body);
@@ -112,18 +113,24 @@ async fn polled(
     end
 }
 
-fn submit(carrier: &TestedCarrier, message: &TestMessage, text: &Text) -> HttpSubmit {
+/// Returns the request, and our id of it.
+fn submit(carrier: &TestedCarrier, message: &TestMessage, text: &Text) -> (HttpSubmit, String) {
     let (from, body, unicode) = Pages::of_text(&message.from, text, Cut::Whole, "").whole(0);
     // Each test is another message, so that a carrier with idempotency keys sends it.
     let id = MessageId::lowest_at(carrier.clock.now_ms());
-    HttpSubmit {
-        tag: 0,
+    let id = submit_id(id, message.to, Leg::First);
+    let recipient = HttpRecipient {
         to: message.to.to_string(),
+        id: id.clone(),
+    };
+    let submit = HttpSubmit {
+        tags: vec![0],
+        recipients: vec![recipient],
         from,
         body,
         unicode,
-        id: submit_id(id, message.to, Leg::First),
-    }
+    };
+    (submit, id)
 }
 
 /// Returns the beginning of an answer in one line.

@@ -85,6 +85,7 @@ pub(super) fn told(outcome: &Outcome, timeout: Duration) -> String {
             format!("rejected: {}, {}", rejection.label(), rejection.error())
         }
         Outcome::NotSent => "the connection ended before anything was sent".to_owned(),
+        Outcome::RefusedTogether => "refused together with other recipients".to_owned(),
         Outcome::Unknown => format!(
             "no answer that tells the outcome within {} s, so the carrier may have the message",
             timeout.as_secs_f32()
