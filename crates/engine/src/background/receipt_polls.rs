@@ -6,7 +6,9 @@
 use crate::context::carrier::Carrier;
 use crate::context::http_client::HttpClient;
 use crate::context::http_client::connect::Connector;
-use crate::context::metrics::receipt_unreadable;
+use crate::context::metrics::{
+    PollOutcome, receipt_poll_delay, receipt_polled, receipt_unreadable,
+};
 use crate::context::{Context, FAILURE_PAUSE, tls};
 use crate::dispatch::http_request;
 use crate::settings::{CarrierSettings, PollSettings};
@@ -45,6 +47,8 @@ pub(crate) async fn run(context: Arc<Context>) {
             });
             if !is_wanted {
                 one.task.abort();
+                // Another node may ask now, and sets its own.
+                receipt_poll_delay(name, 0);
             }
             is_wanted && !one.task.is_finished()
         });
@@ -75,6 +79,15 @@ fn wanted(context: &Context) -> Vec<Wanted> {
         Some((Arc::clone(carrier), Arc::clone(settings), Arc::clone(poll)))
     });
     wanted.collect()
+}
+
+/// Returns the outcome of an answer.
+fn outcome_of(receipt: Option<&HttpReceipt>) -> PollOutcome {
+    match receipt {
+        Some(receipt) if receipt.status.is_some() => PollOutcome::Final,
+        Some(_) => PollOutcome::Pending,
+        None => PollOutcome::WithoutState,
+    }
 }
 
 /// The poller of one carrier.
@@ -172,6 +185,8 @@ impl Poller {
             sleep(FAILURE_PAUSE).await;
             return Vec::new();
         };
+        let longest = due.iter().map(|poll| now_ms - poll.due_at_ms).max();
+        receipt_poll_delay(&self.carrier, longest.unwrap_or_default());
         due
     }
 
@@ -183,11 +198,13 @@ impl Poller {
         async move {
             let name = &*carrier;
             let (mut receipt, mut failure) = (None, None);
+            let mut outcome = PollOutcome::Unanswered;
             if let Some((url, request)) = http_request(rules.poll.request(&poll.id)) {
                 match client.send(&url, request, timeout).await {
                     Ok(answered) => {
                         let status = answered.status;
                         receipt = rules.poll.receipt(&poll.id, status, &answered.body);
+                        outcome = outcome_of(receipt.as_ref());
                         if receipt.is_none() {
                             receipt_unreadable(name);
                             failure = Some(format!("HTTP {status} without a state"));
@@ -196,6 +213,7 @@ impl Poller {
                     Err(unanswered) => failure = Some(unanswered.error().to_string()),
                 }
             }
+            receipt_polled(name, outcome);
             // A carrier that is down fails many requests a second.
             if let Some(error) = failure
                 && let Some(unlogged) = stateless.is_to_log()

@@ -177,6 +177,37 @@ pub(crate) fn receipt_unreadable(carrier: &str) {
         .increment(1);
 }
 
+/// The end of a request for the state of a message.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum PollOutcome {
+    /// The state is final.
+    Final,
+    /// The message is under way.
+    Pending,
+    /// The answer has no state.
+    WithoutState,
+    /// There is no answer.
+    Unanswered,
+}
+
+/// Counts a request for the state of a message.
+pub(crate) fn receipt_polled(carrier: &str, outcome: PollOutcome) {
+    let outcome = match outcome {
+        PollOutcome::Final => "final",
+        PollOutcome::Pending => "pending",
+        PollOutcome::WithoutState => "no_state",
+        PollOutcome::Unanswered => "no_answer",
+    };
+    counter!("ogene_receipt_polls_total", "carrier" => carrier.to_owned(), "environment" => environment_of(carrier), "outcome" => outcome)
+        .increment(1);
+}
+
+/// Sets the delay of the message that waits longest for the request for its state.
+pub(crate) fn receipt_poll_delay(carrier: &str, delay_ms: i64) {
+    gauge!("ogene_receipt_poll_delay_seconds", "carrier" => carrier.to_owned(), "environment" => environment_of(carrier))
+        .set(seconds(delay_ms));
+}
+
 const fn outcome(status: ReceiptStatus) -> &'static str {
     match status {
         ReceiptStatus::Pending => "pending",

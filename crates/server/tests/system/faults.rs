@@ -4,9 +4,10 @@
 //!
 //! A point is a call of the service at which a fault is injected, in the form of strace:
 //! `pwrite64:signal=SIGKILL:when=17` is the 17th call of a thread. `OGENE_FAULTS` selects the
-//! points: the number that must be reached (40, and 10 on PostgreSQL; for the workload of money 24 and 8), `all`, or one point.
+//! points: the number that must be reached (40, and 10 on PostgreSQL; for the workloads of money and of polling 24 and 8), `all`, or one point.
 //! `OGENE_BINARY` names another binary.
 
+mod aggregator;
 mod crash;
 mod daemon;
 mod deals;
@@ -16,6 +17,7 @@ mod invariants;
 mod kept;
 mod money;
 mod points;
+mod polling;
 mod provider;
 mod runner;
 mod scene;
@@ -45,4 +47,16 @@ fn money_is_right_on_sqlite_after_kills_and_disk_faults() {
 fn money_is_right_on_postgresql_after_kills_and_socket_faults() {
     testkit::needs!(Strace, Postgres);
     runner::run(&money::Desk::new(kept::Kept::on_postgres()), 8);
+}
+
+#[test]
+fn polling_is_right_on_sqlite_after_kills_and_disk_faults() {
+    testkit::needs!(Strace);
+    runner::run(&polling::Polled(kept::Kept::embedded()), 24);
+}
+
+#[test]
+fn polling_is_right_on_postgresql_after_kills_and_socket_faults() {
+    testkit::needs!(Strace, Postgres);
+    runner::run(&polling::Polled(kept::Kept::on_postgres()), 8);
 }

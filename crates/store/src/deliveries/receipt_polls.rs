@@ -23,6 +23,8 @@ pub struct PolledCarrier {
 pub struct DuePoll {
     /// The carrier's id of the message.
     pub id: String,
+    /// The time at which it was due.
+    pub due_at_ms: i64,
     /// `true` if its state is asked for the last time.
     pub is_last: bool,
 }
@@ -82,14 +84,14 @@ impl Change for Take {
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<DuePoll>> {
         let PolledCarrier { carrier, times } = &self.polled;
         let find = locking!(
-            "select carrier_id, ends_at_ms from receipt_polls
+            "select carrier_id, due_at_ms, ends_at_ms from receipt_polls
              where carrier = $1 and due_at_ms <= $2 order by due_at_ms limit $3";
             "for update"
         );
         let find = query(find).bind(&**carrier).bind(self.now_ms);
-        let rows: Vec<(String, i64)> = tx.fetch_all(find.bind(i64::from(self.limit))).await?;
+        let rows: Vec<(String, i64, i64)> = tx.fetch_all(find.bind(i64::from(self.limit))).await?;
         let mut due = Vec::with_capacity(rows.len());
-        for (id, ends_at_ms) in rows {
+        for (id, due_at_ms, ends_at_ms) in rows {
             let next_at_ms = times.next_at_ms(self.now_ms, ends_at_ms);
             // The last request is repeated, should this node end before its answer.
             let claimed_until_ms = self.now_ms.saturating_add(times.interval_ms);
@@ -100,6 +102,7 @@ impl Change for Take {
             tx.execute(claim.bind(&**carrier).bind(&id)).await?;
             due.push(DuePoll {
                 id,
+                due_at_ms,
                 is_last: next_at_ms.is_none(),
             });
         }

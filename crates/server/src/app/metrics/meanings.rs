@@ -2,7 +2,7 @@
 
 use metrics::{describe_counter, describe_gauge, describe_histogram};
 
-const COUNTERS: [(&str, &str); 24] = [
+const COUNTERS: [(&str, &str); 25] = [
     (
         "ogene_messages_accepted_total",
         "Accepted sends; live ones are charged.",
@@ -53,6 +53,10 @@ const COUNTERS: [(&str, &str); 24] = [
         "Receipts without a message id or a state, which are answered and dropped, and answers to polling without a state.",
     ),
     (
+        "ogene_receipt_polls_total",
+        "Requests to a carrier by HTTP for the state of a message, by outcome: final, pending (under way), no_state or no_answer.",
+    ),
+    (
         "ogene_inbound_total",
         "Pages of inbound messages of subscribers, with repeated ones.",
     ),
@@ -98,7 +102,7 @@ const COUNTERS: [(&str, &str); 24] = [
     ),
 ];
 
-const GAUGES: [(&str, &str); 15] = [
+const GAUGES: [(&str, &str); 16] = [
     (
         "ogene_smpp_binds",
         "Connections to this node that an SMPP user has bound.",
@@ -119,6 +123,10 @@ const GAUGES: [(&str, &str); 15] = [
     (
         "ogene_window_used",
         "Submits in the window: sent, and without a response yet.",
+    ),
+    (
+        "ogene_receipt_poll_delay_seconds",
+        "Delay of the message that waited longest, at the last search, for the request for its state.",
     ),
     (
         "ogene_queued_recipients",
