@@ -137,13 +137,32 @@ fn body(section: &mut Section<'_>, token: &str) -> Option<BodyTemplate> {
     }
 }
 
+/// Returns a JSON value in which `{token}` is the token of the carrier.
+fn filled_strings(json: serde_json::Value, token: &str) -> serde_json::Value {
+    match json {
+        serde_json::Value::String(text) => filled(&text, token).into(),
+        serde_json::Value::Array(items) => {
+            let items = items.into_iter().map(|item| filled_strings(item, token));
+            items.collect()
+        }
+        serde_json::Value::Object(fields) => {
+            let fields = fields.into_iter();
+            let fields = fields.map(|(name, value)| (name, filled_strings(value, token)));
+            serde_json::Value::Object(fields.collect())
+        }
+        other => other,
+    }
+}
+
 /// Returns a value of TOML as JSON.
 fn json_of(node: &Node, token: &str) -> Result<serde_json::Value, String> {
     Ok(match &node.value {
         Value::Text(text) => filled(text, token).into(),
+        // The token goes into the strings of the JSON text, and never into the text itself.
         Value::Variable(text) => {
-            let text = filled(text, token);
-            serde_json::from_str(&text).map_err(|fault| format!("is no JSON: {fault}"))?
+            let json =
+                serde_json::from_str(text).map_err(|fault| format!("is no JSON: {fault}"))?;
+            filled_strings(json, token)
         }
         Value::Boolean(flag) => (*flag).into(),
         Value::Number(text) => serde_json::from_str(&text.replace('_', ""))
@@ -172,4 +191,23 @@ pub(super) fn pointer(section: &mut Section<'_>, key: &'static str) -> Result<Op
     noted(section, (&place, key), Pointer::parse(&text))
         .map(Some)
         .ok_or(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_token_is_text_in_the_json_of_a_variable() {
+        let text = r#"{"keys": [{"key": "k {token}"}], "{token}": 1}"#;
+        let node = Node {
+            value: Value::Variable(text.to_owned()),
+            place: Origin::Default,
+        };
+        let json = json_of(&node, r#"t","to":"{0}"#).expect("JSON");
+        // Braces are doubled, as the text is a template.
+        let expected = json!({"keys": [{"key": r#"k t","to":"{{0}}"#}], "{token}": 1});
+        assert_eq!(json, expected);
+    }
 }
