@@ -296,9 +296,10 @@ pub struct GatewayRules {
 pub struct CarrierRules {
     /// The name in the configuration and the database.
     pub name: String,
-    /// `true` if the carrier replaces the sender ID, so that `append_sender = hosted` appends it to
-    /// the text.
+    /// `true` if the carrier replaces the sender ID, which `hosted` then appends to the text.
     pub rewrites_sender: bool,
+    /// `true` if the carrier takes binary data.
+    pub takes_binary: bool,
 }
 
 /// All rules of the operator for sends.
@@ -386,9 +387,8 @@ impl Rulebook {
 
     /// Returns the index of a carrier by name.
     pub fn carrier(&self, name: &str) -> Option<usize> {
-        self.carriers
-            .iter()
-            .position(|carrier| carrier.name == name)
+        let mut carriers = self.carriers.iter();
+        carriers.position(|carrier| carrier.name == name)
     }
 
     /// Returns the network of a number.

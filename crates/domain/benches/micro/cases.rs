@@ -185,6 +185,7 @@ fn rules() -> Rulebook {
         carriers: vec![CarrierRules {
             name: "mtn".to_owned(),
             rewrites_sender: false,
+            takes_binary: true,
         }],
         gateways: vec![refund],
         code_words: CodeWords::standard(),

@@ -7,6 +7,7 @@ use super::texts::RecipientTexts;
 use crate::account::{Environment, SenderId};
 use crate::gateway::{Gateway, GatewayRules, Priority, Rulebook};
 use crate::ids::AccountId;
+use crate::leg::Leg;
 use crate::money::Money;
 use crate::number;
 use crate::number::recipient::Recipient;
@@ -16,7 +17,7 @@ use crate::prohibited::Prohibited;
 use crate::refusal::Refusal;
 use crate::smpp_receipt::ReceiptRequest;
 use crate::text;
-use crate::text::{Prepared, RawPage, Text};
+use crate::text::{Prepared, RawPage, Text, is_binary};
 use std::sync::Arc;
 
 /// A checked and priced message. It may still be refused as a duplicate or for its balance.
@@ -170,6 +171,7 @@ pub(super) fn draft_of(
     } = choices(&from, &mut fields, customer, environment, rules, now_ms)?;
     without_nul("body", unicode.then_some(&*written))?;
     let list = recipients(&to, gateway.gateway, environment, rules)?;
+    check_binary((&body, environment), &list.valid, gateway.gateway, rules)?;
     let Prepared {
         text,
         changed,
@@ -224,6 +226,39 @@ pub(super) fn draft_of(
         customer_reference,
         receipts: None,
     })
+}
+
+/// Refuses binary data to a network whose carriers take texts alone. The sandbox has no carriers.
+fn check_binary(
+    (body, environment): (&Body, Environment),
+    recipients: &[Recipient],
+    gateway: Gateway,
+    rules: &Rulebook,
+) -> Result<(), Refusal> {
+    let is_data = matches!(body, Body::Page(page) if is_binary(page.data_coding));
+    if !is_data || environment == Environment::Sandbox {
+        return Ok(());
+    }
+    let takes_binary = |recipient: &Recipient| {
+        let network = rules.network_of(*recipient);
+        let legs = [Leg::First, Leg::Second].into_iter();
+        let legs = legs.filter_map(|leg| rules.leg(gateway, leg));
+        let mut carriers = legs.flat_map(|leg| leg.preference.carriers(network));
+        carriers.any(|carrier| {
+            rules
+                .carriers
+                .get(*carrier)
+                .is_some_and(|one| one.takes_binary)
+        })
+    };
+    if recipients.iter().all(takes_binary) {
+        return Ok(());
+    }
+    Err(Refusal::Malformed(format!(
+        "No carrier of the gateway `{}` takes binary data to this number. Send a text, or choose a gateway that has a \
+         carrier by SMPP.",
+        gateway.as_str()
+    )))
 }
 
 /// Returns the text of the request. A page has none.

@@ -95,6 +95,15 @@ mod tests {
         text: SubmitText,
         gateway: Option<Gateway>,
     ) -> Result<Draft, Refusal> {
+        judge_by(&rules(), (to, takes_list), text, gateway)
+    }
+
+    fn judge_by(
+        rules: &Rulebook,
+        (to, takes_list): (&str, bool),
+        text: SubmitText,
+        gateway: Option<Gateway>,
+    ) -> Result<Draft, Refusal> {
         let submit = SubmitFields {
             from: "Ogene".to_owned(),
             to: to.to_owned(),
@@ -111,7 +120,7 @@ mod tests {
             [7; 16],
             &customer(),
             Environment::Live,
-            &rules(),
+            rules,
             &prohibited,
             0,
         )
@@ -155,6 +164,27 @@ mod tests {
         assert!(unicode.cost > plain.cost, "it goes out as UTF-16");
         let code = judge_text(to, octets(0, b"Your OTP is 482913"), None);
         assert!(matches!(code, Err(Refusal::Transactional { .. })));
+    }
+
+    #[test]
+    fn binary_data_needs_a_carrier_that_takes_it() {
+        let mut rules = rules();
+        for carrier in &mut rules.carriers {
+            carrier.takes_binary = carrier.name == "mtn";
+        }
+        let page = |coding| {
+            let page = RawPage::read(coding, true, &[2, 0x70, 0, 1], None).unwrap();
+            SubmitText::Page(page)
+        };
+        let judged = |to, coding| judge_by(&rules, (to, true), page(coding), None);
+        let (mtn, glo) = ("2348031234567", "2348051234567");
+        assert!(judged(mtn, 0xF5).is_ok());
+        assert!(judged(glo, 0).is_ok(), "a text has no need of it");
+        for to in [glo, "2348031234567,2348051234567"] {
+            let refusal = judged(to, 0xF5).unwrap_err().to_string();
+            let start = "No carrier of the gateway `direct-refund` takes binary data";
+            assert!(refusal.starts_with(start), "{refusal}");
+        }
     }
 
     #[test]

@@ -64,10 +64,12 @@ pub(super) fn rules() -> Rulebook {
             CarrierRules {
                 name: "mtn".into(),
                 rewrites_sender: false,
+                takes_binary: true,
             },
             CarrierRules {
                 name: "hosted".into(),
                 rewrites_sender: true,
+                takes_binary: true,
             },
         ],
         gateways: vec![

@@ -140,6 +140,7 @@ fn rulebook(otp: InDoubt) -> Rulebook {
             .map(|name| CarrierRules {
                 name: name.to_owned(),
                 rewrites_sender: false,
+                takes_binary: true,
             })
             .into(),
         gateways,

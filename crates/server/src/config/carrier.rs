@@ -72,6 +72,7 @@ pub(super) fn read(
     let rules = CarrierRules {
         name,
         rewrites_sender,
+        takes_binary: kind == Kind::Smpp,
     };
     Some((settings?, rules))
 }

@@ -52,6 +52,7 @@ fn plan() -> Plan {
         carriers: vec![CarrierRules {
             name: "mtn".to_owned(),
             rewrites_sender: false,
+            takes_binary: true,
         }],
         gateways: gateways.map(gateway).into(),
         code_words: CodeWords::standard(),

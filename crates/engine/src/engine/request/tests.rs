@@ -59,6 +59,7 @@ fn rules() -> Rulebook {
     let carrier = |name: &str, rewrites_sender| CarrierRules {
         name: name.to_owned(),
         rewrites_sender,
+        takes_binary: true,
     };
     Rulebook {
         plan,
