@@ -129,6 +129,7 @@ pub fn of_route(request: &RouteRequest) -> RequestFingerprint {
     writer.text("number", Some(&request.number));
     writer.text("keyword", Some(&request.keyword));
     writer.text("url", request.url.as_deref());
+    writer.text("smpp_user", request.smpp_user.as_deref());
     writer.finish()
 }
 

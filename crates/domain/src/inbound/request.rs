@@ -17,6 +17,8 @@ pub struct RouteFields {
     pub keyword: Option<String>,
     /// The URL that gets the messages.
     pub url: Option<String>,
+    /// The SMPP user that gets the messages, in place of a URL.
+    pub smpp_user: Option<String>,
 }
 
 /// A request for a route.
@@ -28,6 +30,8 @@ pub struct RouteRequest {
     pub keyword: String,
     /// The URL that gets the messages.
     pub url: Option<String>,
+    /// The SMPP user that gets the messages, in place of a URL.
+    pub smpp_user: Option<String>,
 }
 
 impl RouteRequest {
@@ -47,10 +51,17 @@ impl RouteRequest {
             let checked = callback_url::check_stored(url, private_callbacks);
             checked.map_err(|fault| malformed("url", &fault))?;
         }
+        let smpp_user = given(&fields.smpp_user);
+        if url.is_some() && smpp_user.is_some() {
+            let text = "`url` and `smpp_user` exclude each other: the messages of a route go to one \
+                        place. Leave one of them out.";
+            return Err(Refusal::Malformed(text.to_owned()));
+        }
         Ok(Self {
             number,
             keyword: keyword.unwrap_or_default(),
             url,
+            smpp_user,
         })
     }
 }
@@ -68,6 +79,7 @@ mod tests {
             number: Some(number.to_owned()),
             keyword: Some(keyword.to_owned()),
             url: Some(url.to_owned()),
+            smpp_user: None,
         };
         RouteRequest::read(&fields, false).map_err(|refusal| refusal.to_string())
     }
@@ -82,6 +94,20 @@ mod tests {
             (&*all.number, &*all.keyword, all.url),
             ("2348031234567", "", None)
         );
+    }
+
+    #[test]
+    fn the_messages_of_a_route_go_to_one_place() {
+        let mut fields = RouteFields {
+            number: Some("32811".to_owned()),
+            smpp_user: Some(" u0000001 ".to_owned()),
+            ..RouteFields::default()
+        };
+        let request = RouteRequest::read(&fields, false).unwrap();
+        assert_eq!(request.smpp_user.as_deref(), Some("u0000001"));
+        fields.url = Some("https://shop.example.ng/in".to_owned());
+        let refusal = RouteRequest::read(&fields, false).unwrap_err().to_string();
+        assert!(refusal.starts_with("`url` and `smpp_user`"), "{refusal}");
     }
 
     #[test]

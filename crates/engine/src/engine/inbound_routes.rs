@@ -6,7 +6,7 @@ use crate::error::{Error, within};
 use domain::idempotency;
 use domain::inbound::{InboundRoute, RouteFields, RouteRequest};
 
-/// Adds a route of a number that the operator gave to the account, or changes its URL.
+/// Adds a route of a number that the operator gave to the account, or changes its URL or SMPP user.
 pub async fn add_route(
     admission: &Admission,
     fields: &RouteFields,
@@ -28,7 +28,7 @@ pub async fn add_route(
         keyword: request.keyword,
         account: admission.customer().account.id,
         url: request.url,
-        smpp_user: None,
+        smpp_user: request.smpp_user,
         is_given: false,
         created_at_ms: by.at_ms,
     };

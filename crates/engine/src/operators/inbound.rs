@@ -59,9 +59,10 @@ impl Inbound {
         let routes = self.store.inbound_routes();
         match routes.add(route, RouteOwner::Operator, by).await? {
             AddedRoute::Added(route) => Ok(route),
-            AddedRoute::Taken | AddedRoute::NotGiven | AddedRoute::TooMany => {
-                Err(OperationError::RouteTaken)
-            }
+            AddedRoute::Taken
+            | AddedRoute::NotGiven
+            | AddedRoute::TooMany
+            | AddedRoute::UnknownUser => Err(OperationError::RouteTaken),
         }
     }
 

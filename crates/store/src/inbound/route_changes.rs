@@ -68,6 +68,8 @@ pub enum AddedRoute {
     NotGiven,
     /// The account has as many routes as it may make.
     TooMany,
+    /// The account has no valid SMPP user of this name that gets inbound messages.
+    UnknownUser,
 }
 
 /// The result of removing a route.
@@ -103,6 +105,9 @@ impl AddRoute {
         if is_of_account && !routes.iter().any(is_own) {
             return Ok(Err(AddedRoute::NotGiven));
         }
+        if is_of_account && !self.has_user(tx).await? {
+            return Ok(Err(AddedRoute::UnknownUser));
+        }
         let mut routes = routes.into_iter();
         if let Some(known) = routes.find(|one| one.keyword == route.keyword) {
             let has_it = known.account == route.account;
@@ -116,6 +121,21 @@ impl AddRoute {
             }
         }
         Ok(Ok(None))
+    }
+
+    /// Returns `true` if the account has the SMPP user of the route, or if the route has none. The
+    /// sandbox has no inbound messages.
+    async fn has_user(&self, tx: &mut Tx) -> Result<bool> {
+        let Some(system_id) = &self.route.smpp_user else {
+            return Ok(true);
+        };
+        let find = query(
+            "select system_id from smpp_users
+             where system_id = $1 and account_id = $2 and sandbox = $3 and revoked_at_ms is null",
+        );
+        let find = find.bind(system_id).bind(self.route.account.0).bind(false);
+        let found: Option<String> = tx.fetch_optional(find).await?;
+        Ok(found.is_some())
     }
 
     async fn insert(&self, tx: &mut Tx) -> Result<()> {
@@ -170,9 +190,9 @@ impl Change for AddRoute {
             return Ok(AddedRoute::Added(self.route.clone()));
         };
         let InboundRoute { url, smpp_user, .. } = self.route.clone();
-        // An account names no SMPP user. It replaces that of the operator by a URL alone.
+        // An account that names neither keeps the SMPP user of the route.
         let smpp_user = match self.owner {
-            RouteOwner::Account(_) if url.is_none() => known.smpp_user.clone(),
+            RouteOwner::Account(_) if url.is_none() => smpp_user.or(known.smpp_user.clone()),
             RouteOwner::Account(_) | RouteOwner::Operator => smpp_user,
         };
         let update =
@@ -191,7 +211,10 @@ impl Change for AddRoute {
     async fn is_committed(&self, tx: &mut Tx, added: &AddedRoute) -> Result<bool> {
         match added {
             AddedRoute::Added(_) => audit::is_kept(tx, &self.by, ADD, &self.route.number).await,
-            AddedRoute::Taken | AddedRoute::NotGiven | AddedRoute::TooMany => Ok(true),
+            AddedRoute::Taken
+            | AddedRoute::NotGiven
+            | AddedRoute::TooMany
+            | AddedRoute::UnknownUser => Ok(true),
         }
     }
 }

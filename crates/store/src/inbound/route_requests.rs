@@ -23,6 +23,7 @@ impl Change for RequestRoute {
             AddedRoute::Added(route) => Ok(route),
             AddedRoute::Taken => Err(Refusal::Object(ObjectRefusal::KeywordTaken)),
             AddedRoute::NotGiven => Err(Refusal::Object(ObjectRefusal::UnknownNumber)),
+            AddedRoute::UnknownUser => Err(Refusal::Object(ObjectRefusal::UnknownSmppUser)),
             AddedRoute::TooMany => Err(Refusal::Object(ObjectRefusal::RoutesUsed {
                 limit: MAX_ROUTES,
             })),

@@ -21,7 +21,8 @@ twins!(
     a_number_belongs_to_one_account_for_each_keyword,
     an_account_changes_only_routes_of_its_own_numbers,
     the_own_routes_of_an_account_end_with_its_number,
-    an_account_replaces_the_smpp_user_of_a_route_by_a_url_alone,
+    an_account_replaces_the_smpp_user_of_a_route_by_a_url,
+    routes_at_the_same_time_keep_to_the_maximum,
 );
 
 const NODE: NodeId = NodeId(1);
@@ -529,7 +530,35 @@ async fn the_own_routes_of_an_account_end_with_its_number(kit: &Kit) {
     assert_eq!(ids(two).await.len(), 1);
 }
 
-async fn an_account_replaces_the_smpp_user_of_a_route_by_a_url_alone(kit: &Kit) {
+async fn routes_at_the_same_time_keep_to_the_maximum(kit: &Kit) {
+    let account = kit.account(0).await;
+    add_route(kit, &route(account, "40010", ""), RouteOwner::Operator).await;
+    let number = "with recursive n (i) as (select 2 union all select i + 1 from n where i < 999)";
+    kit.run(&format!(
+        "insert into inbound_routes (route_id, number, keyword, account_id, given, created_at_ms)
+         {number} select 'rt_' || {0} || '_' || i, '40010', 'word' || i, {0}, false, {NOW} from n",
+        account.0
+    ))
+    .await
+    .unwrap();
+    let add = async |keyword: &str| {
+        let asked = InboundRoute {
+            is_given: false,
+            ..route(account, "40010", keyword)
+        };
+        add_route(kit, &asked, RouteOwner::Account(account)).await
+    };
+    let (one, other) = tokio::join!(add("one"), add("other"));
+    let is_added = |added: &AddedRoute| matches!(added, AddedRoute::Added(_));
+    assert_ne!(
+        is_added(&one),
+        is_added(&other),
+        "there is room for one more"
+    );
+    assert_eq!(add("third").await, AddedRoute::TooMany);
+}
+
+async fn an_account_replaces_the_smpp_user_of_a_route_by_a_url(kit: &Kit) {
     let account = kit.account(0).await;
     let given = InboundRoute {
         smpp_user: Some("og".to_owned()),
@@ -552,5 +581,15 @@ async fn an_account_replaces_the_smpp_user_of_a_route_by_a_url_alone(kit: &Kit) 
         ..given
     };
     let added = add_route(kit, &asked, owner).await;
-    assert_eq!(added, AddedRoute::Added(changed));
+    assert_eq!(added, AddedRoute::Added(changed.clone()));
+    // A user that the account does not have changes nothing.
+    let unknown = InboundRoute {
+        smpp_user: Some("nobody".to_owned()),
+        url: None,
+        ..changed.clone()
+    };
+    let refused = add_route(kit, &unknown, owner).await;
+    assert_eq!(refused, AddedRoute::UnknownUser);
+    let left = kit.store.inbound_routes().of(account).await.unwrap();
+    assert_eq!(left, [changed]);
 }

@@ -148,7 +148,7 @@ pub(crate) struct RouteItem {
     /// The URL that gets the messages, or null.
     #[schema(required = true)]
     url: Option<String>,
-    /// The SMPP user that gets the messages in place of a URL, or null. The operator sets it.
+    /// The SMPP user that gets the messages in place of a URL, or null.
     #[schema(required = true)]
     smpp_user: Option<String>,
     /// True if the operator gave the route, and alone can remove it.

@@ -103,8 +103,8 @@ fn routes(environment: Environment, installation: &Installation) -> OperationBui
 
 fn add_route(installation: &Installation) -> OperationBuilder {
     let about = format!(
-        "Gives one keyword of a number of the account a route of its own, or changes the URL of a route that the account has. \
-         The operator gives numbers. An account has at most {MAX_ROUTES} routes. The sandbox changes none."
+        "Gives one keyword of a number of the account a route of its own, or changes the URL or the SMPP user of a route that \
+         the account has. A route has one of both, or none. The operator gives numbers. An account has at most {MAX_ROUTES} routes. The sandbox changes none."
     );
     let draft = Draft {
         id: "add_inbound_route",
@@ -151,7 +151,11 @@ pub(crate) fn request_schema(installation: &Installation) -> (&'static str, RefO
         )
         .required("number")
         .property("keyword", keyword.max_length(Some(MAX_KEYWORD_CHARACTERS)))
-        .property("url", text("The URL that gets the messages."));
+        .property("url", text("The URL that gets the messages."))
+        .property(
+            "smpp_user",
+            text("The `system_id` of the SMPP user that gets the messages, in place of a URL."),
+        );
     request(REQUEST, object, installation)
 }
 

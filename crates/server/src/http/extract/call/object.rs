@@ -46,6 +46,7 @@ impl ObjectFields for RouteFields {
             number: body.scalar("number")?,
             keyword: body.text("keyword")?,
             url: body.text("url")?,
+            smpp_user: body.text("smpp_user")?,
         })
     }
 }
