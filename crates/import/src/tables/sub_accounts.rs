@@ -1,6 +1,6 @@
 //! The tables of sub-accounts.
 
-use super::super::table::ColumnType::{Bytes, Int, Text};
+use super::super::table::ColumnType::{Bool, Bytes, Int, Text};
 use super::super::table::{Bucketed, Table};
 
 const CHUNK: i64 = 2_000;
@@ -10,7 +10,12 @@ pub(super) const SUB_ACCOUNTS: Table = Table {
     name: "sub_accounts",
     bucketed: Bucketed::No,
     key: 1,
-    columns: &[("account_id", Int), ("parent_id", Int), ("prices", Text)],
+    columns: &[
+        ("account_id", Int),
+        ("parent_id", Int),
+        ("prices", Text),
+        ("stopped", Bool),
+    ],
     chunk: CHUNK,
 };
 

@@ -17,11 +17,12 @@ create table accounts (
 );
 
 -- The accounts that belong to another account, with the prices of a page that it set. Both have one bucket, and the
--- number of a sub-account is the higher one.
+-- number of a sub-account is the higher one. `stopped` is true while the last status by an operator is not active.
 create table sub_accounts (
     account_id bigint not null primary key references accounts (account_id),
     parent_id bigint not null references accounts (account_id),
-    prices text not null default ''
+    prices text not null default '',
+    stopped boolean not null default false
 );
 create index sub_accounts_by_parent on sub_accounts (parent_id, account_id);
 

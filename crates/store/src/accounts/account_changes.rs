@@ -120,6 +120,17 @@ pub(super) struct SetAccount {
 }
 
 impl SetAccount {
+    /// Notes that an operator stopped a sub-account, so that its parent cannot undo it.
+    async fn note_stop(&self, tx: &mut Tx) -> Result<()> {
+        if let AccountChange::Status(status, _) = self.change {
+            let is_stopped = status != AccountStatus::Active;
+            let note = query("update sub_accounts set stopped = $2 where account_id = $1");
+            tx.execute(note.bind(self.account.0).bind(is_stopped))
+                .await?;
+        }
+        Ok(())
+    }
+
     /// Makes the change after [`touch`].
     pub(super) async fn set(&self, tx: &mut Tx) -> Result<bool> {
         let (read, write, verb, column, word) = match self.change {
@@ -173,6 +184,7 @@ impl Change for SetAccount {
         // The row is locked before anything is read, so a concurrent change of the same account
         // waits.
         touch(tx).await?;
+        self.note_stop(tx).await?;
         self.set(tx).await
     }
 

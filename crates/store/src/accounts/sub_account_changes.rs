@@ -242,10 +242,10 @@ impl Change for ChangeSubAccount {
         // All changes lock wallets before the revision.
         wallets::lock(tx, &[owner]).await?;
         touch(tx).await?;
-        let (status, prices): (String, String) = tx
+        let (status, prices, is_stopped): (String, String, bool) = tx
             .fetch_one(
                 query(
-                    "select a.status, s.prices from sub_accounts s
+                    "select a.status, s.prices, s.stopped from sub_accounts s
                      join accounts a on a.account_id = s.account_id where s.account_id = $1",
                 )
                 .bind(self.account.0),
@@ -254,7 +254,7 @@ impl Change for ChangeSubAccount {
         let status = named(AccountStatus::from_name, &status)?;
         if let Some(new) = self.change.status {
             let is_ours = matches!(status, AccountStatus::Active | AccountStatus::Disabled);
-            if !is_ours {
+            if is_stopped || !is_ours {
                 return Ok(refused(ObjectRefusal::SubAccountStopped));
             }
             let set = SetAccount {

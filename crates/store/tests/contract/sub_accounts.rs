@@ -21,6 +21,7 @@ twins!(
     a_transfer_never_gives_more_than_is_held,
     sends_and_transfers_at_the_same_moment_lose_nothing,
     a_parent_changes_its_own_sub_accounts_alone,
+    a_parent_cannot_start_what_the_operator_stopped,
     a_sub_account_has_none,
     margins_and_transfers_that_do_not_add_up_are_found,
 );
@@ -329,6 +330,41 @@ async fn sends_and_transfers_at_the_same_moment_lose_nothing(kit: &Kit) {
     assert_eq!(kit.balance(parent).await, naira(500 - TURNS * (12 - 4)));
     for sub in subs {
         assert_eq!(kit.balance(sub).await, naira(100 - TURNS * 6));
+    }
+}
+
+async fn a_parent_cannot_start_what_the_operator_stopped(kit: &Kit) {
+    let parent = kit.account(0).await;
+    let sub = kit.sub_account(parent, 0).await;
+    let by_operator = async |status| {
+        let accounts = kit.store.accounts();
+        let set = accounts.set_status(sub, status, Queued::Hold, by(NOW));
+        assert!(set.await.unwrap());
+    };
+    let by_parent = async |status| {
+        let change = SubAccountChange {
+            status: Some(status),
+            daily_limit: None,
+            prices: Vec::new(),
+        };
+        let accounts = kit.store.sub_accounts();
+        let changed = accounts.change((parent, sub), change, None, by(NOW));
+        changed.await.unwrap()
+    };
+    let stopped = Outcome::Refused(Refusal::Object(ObjectRefusal::SubAccountStopped));
+    // The operator's stop wins, also over one of the parent.
+    assert!(matches!(
+        by_parent(AccountStatus::Disabled).await,
+        Outcome::Made(_)
+    ));
+    by_operator(AccountStatus::Disabled).await;
+    for status in [AccountStatus::Active, AccountStatus::Disabled] {
+        assert_eq!(by_parent(status).await, stopped);
+    }
+    by_operator(AccountStatus::Active).await;
+    for status in [AccountStatus::Disabled, AccountStatus::Active] {
+        let changed = by_parent(status).await;
+        assert!(matches!(changed, Outcome::Made(_)), "{changed:?}");
     }
 }
 
