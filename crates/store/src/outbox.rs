@@ -33,7 +33,7 @@ pub use secrets::CallbackSecrets;
 use crate::buckets::Buckets;
 use claim::{ClaimCallbacks, FreeCallbacks};
 use database::{Db, Result, query};
-use domain::smpp_receipt::destination;
+use domain::smpp_receipt::{destination, user_of};
 use domain::smpp_user::SmppUser;
 use domain::{Bucket, NodeId};
 use finish::FinishCallbacks;
@@ -99,6 +99,15 @@ impl Outbox<'_> {
     /// Returns the number of events of a bucket that wait for SMPP users, by destination.
     pub async fn waiting_by_user(self, bucket: Bucket) -> Result<Vec<(String, i64)>> {
         smpp_users::waiting_by_user(self.db, bucket).await
+    }
+
+    /// Returns the system ids of the SMPP users that events of a bucket wait for.
+    pub async fn users_waiting(self, bucket: Bucket) -> Result<Vec<String>> {
+        let waiting = smpp_users::waiting_by_user(self.db, bucket)
+            .await?
+            .into_iter();
+        let users = waiting.filter_map(|(destination, _)| user_of(&destination).map(str::to_owned));
+        Ok(users.collect())
     }
 
     /// Returns the key of the events that wait for an SMPP user.

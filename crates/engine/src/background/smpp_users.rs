@@ -5,26 +5,22 @@ use crate::context::Context;
 use domain::smpp_receipt::KEPT_MS;
 use domain::smpp_user::SmppUser;
 use std::sync::Arc;
-use store::ListRow as _;
 
-/// Users that are read at a time.
-const USERS: u32 = 500;
 /// Maximum number of receipts in one commit.
 const RECEIPTS: u32 = 500;
 
-/// Ends the receipts of the buckets of this node that have waited too long.
+/// Ends the receipts of the buckets of this node that have waited too long. Only users with receipts
+/// are read, so that revoked users without any cost nothing.
 pub(crate) async fn end_waiting(context: &Arc<Context>) -> database::Result<()> {
-    let mut behind = None;
-    loop {
-        let users = context.store.smpp_users().list(None, behind, USERS).await?;
-        for user in &users {
-            end_of(context, user).await?;
-        }
-        match users.last() {
-            Some(last) => behind = Some(last.key()),
-            None => return Ok(()),
+    let (outbox, users) = (context.store.outbox(), context.store.smpp_users());
+    for bucket in context.my_buckets() {
+        for system_id in outbox.users_waiting(bucket).await? {
+            if let Some((user, _)) = users.find(&system_id).await? {
+                end_of(context, &user).await?;
+            }
         }
     }
+    Ok(())
 }
 
 async fn end_of(context: &Context, user: &SmppUser) -> database::Result<()> {

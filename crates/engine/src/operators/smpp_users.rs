@@ -99,9 +99,10 @@ impl SmppUsers {
         Ok(outbox.waiting(&outbox.of_user(user)).await?)
     }
 
-    /// Returns the number of connections of each user that is bound now, on all nodes.
-    pub async fn bound(self) -> Result<HashMap<String, i64>> {
-        Ok(self.store.smpp_users().bound().await?)
+    /// Returns the number of connections, on all nodes, of each user of one account or of all that
+    /// is bound now.
+    pub async fn bound(self, account: Option<AccountId>) -> Result<HashMap<String, i64>> {
+        Ok(self.store.smpp_users().bound(account).await?)
     }
 
     /// Sets the limits of a user that `change` returns from the ones before. A running server

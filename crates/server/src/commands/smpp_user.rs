@@ -142,7 +142,7 @@ impl SmppUser {
                 created(&user, &password)
             }
             Self::List { account, page } => {
-                let bound = operations.smpp_users().bound().await?;
+                let bound = operations.smpp_users().bound(account).await?;
                 let read = async |request| operations.smpp_users().list(account, &request).await;
                 let listed = |user: &smpp_user::SmppUser| listed(user, &bound);
                 page.print(context, COLUMNS, read, listed).await
@@ -150,7 +150,7 @@ impl SmppUser {
             Self::Show { system_id } => {
                 let user = operations.smpp_users().show(&system_id).await?;
                 let waiting = operations.smpp_users().waiting(&user).await?;
-                let bound = operations.smpp_users().bound().await?;
+                let bound = operations.smpp_users().bound(Some(user.account)).await?;
                 let json = UserJson {
                     receipts_waiting: Some(waiting),
                     ..UserJson::new(&user, None).bound(&bound)

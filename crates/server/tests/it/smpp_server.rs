@@ -195,7 +195,10 @@ async fn a_user_has_a_maximum_of_connections() {
     let published = async |count: Option<i64>| {
         let store = ogene.store().await;
         let users = crate::kit::operations(&store).smpp_users();
-        let bound = users.bound().await.expect("the bound users");
+        let bound = users
+            .bound(Some(ogene.shop.id))
+            .await
+            .expect("the bound users");
         store.close().await;
         (bound.get(&user.user.system_id).copied() == count).then_some(())
     };

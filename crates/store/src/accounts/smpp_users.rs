@@ -74,15 +74,17 @@ impl SmppUsers<'_> {
         self.db.change(PublishBinds { node, bound }).await
     }
 
-    /// Returns the number of connections of each user that is bound to a node.
-    pub async fn bound(self) -> Result<HashMap<String, i64>> {
-        let rows: Vec<(String, i64)> = self
-            .db
-            .fetch_all(query(
-                "select system_id, cast(sum(connections) as bigint) from smpp_binds
-                 where node in (select n.node from nodes n) group by system_id",
-            ))
-            .await?;
+    /// Returns the number of connections of each bound user of one account, or of all.
+    pub async fn bound(self, account: Option<AccountId>) -> Result<HashMap<String, i64>> {
+        let find = query(
+            "select b.system_id, cast(sum(b.connections) as bigint) from smpp_users u
+             join smpp_binds b on b.system_id = u.system_id
+             join nodes n on n.node = b.node
+             where u.account_id >= $1 and u.account_id <= $2 group by b.system_id",
+        );
+        let (lowest, highest) = account.map_or((i64::MIN, i64::MAX), |one| (one.0, one.0));
+        let find = find.bind(lowest).bind(highest);
+        let rows: Vec<(String, i64)> = self.db.fetch_all(find).await?;
         Ok(rows.into_iter().collect())
     }
 

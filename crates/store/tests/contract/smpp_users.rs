@@ -163,6 +163,9 @@ async fn requests_at_the_same_time_keep_to_the_maximum_of_users(kit: &Kit) {
 }
 
 async fn the_connections_of_a_node_that_is_gone_do_not_count(kit: &Kit) {
+    let (owner, other) = (kit.account(0).await, kit.account(0).await);
+    add(kit, &user(owner, "og", NOW)).await;
+    add(kit, &user(other, "idle", NOW)).await;
     let users = kit.store.smpp_users();
     let (here, gone) = (NodeId(1), NodeId(2));
     kit.store.nodes().beat(here, "here").await.unwrap();
@@ -170,7 +173,11 @@ async fn the_connections_of_a_node_that_is_gone_do_not_count(kit: &Kit) {
         let bound = vec![("og".to_owned(), connections)];
         users.publish(node, bound).await.unwrap();
     }
-    assert_eq!(users.bound().await.unwrap(), [("og".to_owned(), 2)].into());
+    for account in [None, Some(owner)] {
+        let bound = users.bound(account).await.unwrap();
+        assert_eq!(bound, [("og".to_owned(), 2)].into());
+    }
+    assert_eq!(users.bound(Some(other)).await.unwrap(), [].into());
     let rows = "select count(*) from smpp_binds";
     assert_eq!(kit.numbers(rows).await, [2]);
     // The next publication of any node removes them.

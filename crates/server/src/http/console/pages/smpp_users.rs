@@ -166,7 +166,8 @@ async fn listing(visitor: &Visitor) -> Result<Listing, Failure> {
     let found = users
         .list(Some(visitor.account()?), &request(visitor))
         .await?;
-    let bound = visitor.operations().smpp_users().bound().await?;
+    let users = visitor.operations().smpp_users();
+    let bound = users.bound(Some(visitor.account()?)).await?;
     let may_change = visitor.may(ManageTokens);
     let rows = found.items.iter();
     let rows = rows.map(|user| row(visitor, user, &bound, may_change));
