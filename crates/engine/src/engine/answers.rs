@@ -21,6 +21,8 @@ use store::WaitingAnswer;
 const ANSWER_INTERVAL: Duration = Duration::from_secs(2);
 /// Number of answers that are read at a time.
 const ANSWER_BATCH_SIZE: u32 = 100;
+/// Number of answers that fail one after the other before the next search.
+const MAX_FAILURES: u32 = 20;
 /// Age at which an answer is given up: nobody expects it any more.
 const MAX_AGE_MS: i64 = 6 * 3_600_000;
 /// Time by which the clocks of nodes may differ.
@@ -55,22 +57,40 @@ pub(super) async fn run(stages: Arc<Stages>) {
     }
 }
 
+/// Sends the answers that wait. One that fails does not delay the others. If many in a row fail, the
+/// database is down.
 async fn answer_all(stages: &Arc<Stages>) -> Result<(), Error> {
     let answers = stages.context.store.inbound_answers();
-    let mut behind = None;
+    let (mut behind, mut failed, mut in_a_row) = (None, None, 0);
     loop {
         let waiting = answers.waiting(behind, ANSWER_BATCH_SIZE).await?;
         let is_last = waiting.len() < ANSWER_BATCH_SIZE as usize;
         behind = waiting.last().map(|last| last.inbound);
         for answer in &waiting {
-            if handle(stages, answer).await? {
-                answers.remove(answer.inbound).await?;
+            match end(stages, answer).await {
+                Ok(()) => in_a_row = 0,
+                Err(error) => {
+                    in_a_row += 1;
+                    if in_a_row >= MAX_FAILURES {
+                        return Err(error);
+                    }
+                    failed.get_or_insert(error);
+                }
             }
         }
         if is_last {
-            return Ok(());
+            return failed.map_or(Ok(()), Err);
         }
     }
+}
+
+/// Sends an answer, and removes it unless a later try may succeed.
+async fn end(stages: &Arc<Stages>, answer: &WaitingAnswer) -> Result<(), Error> {
+    if handle(stages, answer).await? {
+        let answers = stages.context.store.inbound_answers();
+        answers.remove(answer.inbound).await?;
+    }
+    Ok(())
 }
 
 /// Returns `true` if an answer waits no longer.

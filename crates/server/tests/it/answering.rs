@@ -4,6 +4,7 @@ use crate::kit::http::{Answer, Request};
 use crate::kit::{MTN, Ogene, Setup, operations, to, until};
 use crate::sub_accounts;
 use domain::AccountStatus;
+use domain::inbound::AnswerChange;
 use engine::operators::RouteFields;
 use serde_json::{Value, json};
 use smpp::{Address, DeliverSm};
@@ -133,6 +134,44 @@ async fn a_stop_opts_out_and_its_answer_reaches_the_subscriber() {
     opted_out(&ogene, &[]).await;
     settled(&ogene).await;
     assert_eq!(ogene.smsc().received().len(), 2, "START has no answer");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn an_answer_that_fails_does_not_delay_younger_ones() {
+    let mut ogene = start(None).await;
+    set(&ogene, json!({"stop": OUT})).await;
+    let other = ogene.customer("10").await;
+    let shop = std::mem::replace(&mut ogene.shop, other);
+    give(&ogene, "40111", None).await;
+    let other = std::mem::replace(&mut ogene.shop, shop);
+    let store = ogene.store().await;
+    let change = AnswerChange {
+        stop: Some("Never sent yet.".to_owned()),
+        ..AnswerChange::default()
+    };
+    let texts = operations(&store).inbound().set_answers(other.id, change);
+    texts.await.expect("a text");
+    store.close().await;
+    // The account cannot be read, so its answer fails at each try.
+    let status = |word: &str| {
+        let number = other.id.0;
+        format!("update accounts set status = '{word}' where account_id = {number}")
+    };
+    ogene.sql(&status("odd"));
+    write(&ogene, "40111", "STOP");
+    until("the first answer waits", async || {
+        (ogene.sql("select count(*) from waiting_answers") == "1").then_some(())
+    })
+    .await;
+    write(&ogene, "32811", "STOP");
+    let received = ogene.received(1).await;
+    assert_eq!(&received[0].submit.short_message[..], OUT.as_bytes());
+    assert_eq!(ogene.sql("select count(*) from waiting_answers"), "1");
+    ogene.sql(&status("active"));
+    let received = ogene.received(2).await;
+    assert_eq!(&received[1].submit.short_message[..], b"Never sent yet.");
+    settled(&ogene).await;
     ogene.end().await;
 }
 
