@@ -19,7 +19,7 @@ fn pass(ogene: &Ogene, hours: i64) {
 
 /// Eight in the evening of the next day in Lagos, and eight in the morning after it. At any hour of
 /// the test the clock is set forward.
-fn night(ogene: &Ogene) -> (i64, i64) {
+pub(crate) fn night(ogene: &Ogene) -> (i64, i64) {
     let midnight = (ogene.clock.now_ms().div_euclid(DAY) + 1) * DAY;
     (midnight + 19 * HOUR, midnight + 31 * HOUR)
 }

@@ -13,6 +13,7 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
+mod clients;
 mod inbound;
 mod peers;
 mod receipts;

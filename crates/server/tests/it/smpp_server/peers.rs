@@ -1,8 +1,11 @@
 //! Real clients of other projects. `./test` or `tests/peers/install` installs them.
 
 use super::start;
+use crate::kit::esme::User;
 use crate::kit::{Setup, until};
 use engine::operators::NewSmppUser;
+use smpp::esm_class;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -23,6 +26,40 @@ fn peers() -> PathBuf {
 /// prints the id.
 async fn submits(program: &str, script: &str) {
     let (ogene, address, user) = start(Setup::new(), NewSmppUser::default()).await;
+    let ids = ids_of(program, script, (address, &user)).await;
+    assert_eq!(ogene.outcome(ids.trim()).await, ["delivrd"]);
+    let received = ogene.received(1).await;
+    assert_eq!(&received[0].submit.short_message[..], b"Kedu?");
+    ogene.end().await;
+}
+
+/// Runs a client that submits two parts of a text and waits for the receipt of each. It prints the
+/// ids.
+async fn submits_parts(program: &str, script: &str) {
+    let (ogene, address, user) = start(Setup::new(), NewSmppUser::default()).await;
+    let ids = ids_of(program, script, (address, &user)).await;
+    let ids: Vec<&str> = ids.lines().collect();
+    assert_eq!(ids.len(), 2, "{ids:?}");
+    for id in ids {
+        assert_eq!(ogene.outcome(id).await, ["delivrd"]);
+    }
+    let received = ogene.received(2).await;
+    for one in &received {
+        assert_eq!(one.submit.esm_class, esm_class::UDHI);
+        assert_eq!(&one.submit.short_message[..3], [5, 0, 3]);
+    }
+    let mut parts: Vec<u8> = received
+        .iter()
+        .map(|one| one.submit.short_message[5])
+        .collect();
+    parts.sort_unstable();
+    assert_eq!(parts, [1, 2]);
+    assert_eq!(ogene.total().await.to_string(), "988", "a page each");
+    ogene.end().await;
+}
+
+/// Runs a client. Returns the ids that it prints.
+async fn ids_of(program: &str, script: &str, (address, user): (SocketAddr, &User)) -> String {
     let mut client = Command::new(program);
     client
         .arg(root().join("tests/peers").join(script))
@@ -36,11 +73,7 @@ async fn submits(program: &str, script: &str) {
     let output = output.expect("no panic").expect("it runs");
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{script}: {errors}");
-    let id = String::from_utf8(output.stdout).expect("text");
-    assert_eq!(ogene.outcome(id.trim()).await, ["delivrd"]);
-    let received = ogene.received(1).await;
-    assert_eq!(&received[0].submit.short_message[..], b"Kedu?");
-    ogene.end().await;
+    String::from_utf8(output.stdout).expect("text")
 }
 
 #[tokio::test]
@@ -53,6 +86,18 @@ async fn a_client_of_node_submits() {
 async fn a_client_of_python_submits() {
     testkit::needs!(Peers);
     submits("python3", "submit.py").await;
+}
+
+#[tokio::test]
+async fn a_client_of_node_submits_parts_and_gets_their_receipts() {
+    testkit::needs!(Peers);
+    submits_parts("node", "parts.js").await;
+}
+
+#[tokio::test]
+async fn a_client_of_python_submits_parts_and_gets_their_receipts() {
+    testkit::needs!(Peers);
+    submits_parts("python3", "parts.py").await;
 }
 
 #[tokio::test]

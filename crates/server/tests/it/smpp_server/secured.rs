@@ -5,13 +5,20 @@ use crate::kit::Setup;
 use crate::kit::esme::{Esme, User, message, own_address};
 use engine::operators::NewSmppUser;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
 use smpp::codec::{BindFields, Pdu, encode};
 use smpp::{BindKind, Command, CommandStatus};
 use std::io::{Read as _, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Command as Program, Stdio};
+use std::sync::Arc;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
 use tokio::task::spawn_blocking;
+use tokio_rustls::TlsConnector;
 
 /// Writes a certificate and its key. Returns the setting that names them.
 fn certificate(directory: &Path) -> String {
@@ -113,6 +120,81 @@ async fn a_client_binds_and_submits_over_tls() {
     Esme::connect(address).await.ended().await;
     let mut esme = Esme::bound(plain, BindKind::Transmitter, &user).await;
     esme.submit(message(b"without TLS")).await.message_id();
+    ogene.end().await;
+}
+
+/// Returns a client of TLS that trusts the certificate of a folder.
+fn trusting(directory: &Path) -> TlsConnector {
+    let pem = std::fs::read(directory.join("c.pem")).expect("a certificate");
+    let certificate = CertificateDer::from_pem_slice(&pem).expect("a certificate");
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate).expect("a root");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    TlsConnector::from(Arc::new(config))
+}
+
+/// Writes a header, binds over TLS, and returns the status of the answer.
+async fn bind_behind(
+    address: SocketAddr,
+    header: &[u8],
+    tls: &TlsConnector,
+    user: &User,
+) -> CommandStatus {
+    let mut stream = TcpStream::connect(address).await.expect("it listens");
+    stream.write_all(header).await.expect("written");
+    let name = ServerName::try_from("localhost").expect("a name");
+    let mut stream = tls.connect(name, stream).await.expect("a handshake");
+    stream
+        .write_all(&octets(1, &bind(user)))
+        .await
+        .expect("written");
+    let mut head = [0; 16];
+    stream.read_exact(&mut head).await.expect("an answer");
+    let [.., status, _] = *head.as_chunks::<4>().0 else {
+        unreachable!()
+    };
+    CommandStatus(u32::from_be_bytes(status))
+}
+
+#[tokio::test]
+async fn a_proxy_header_comes_before_tls() {
+    let elsewhere = NewSmppUser {
+        allowed: "203.0.113.0/24".parse().expect("a range"),
+        ..NewSmppUser::default()
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let address = own_address();
+    let setup = Setup::new()
+        .set("http.trusted_proxies", r#"["127.0.0.0/8"]"#)
+        .set("smpp_server.tls", &certificate(directory.path()))
+        .set("smpp_server.tls_listen", &format!("\"{address}\""));
+    let (ogene, _, user) = start(setup, elsewhere).await;
+    let tls = trusting(directory.path());
+    let version_2 = |last: u8| {
+        let begin = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0C";
+        let addresses = [203, 0, 113, last, 10, 0, 0, 1, 0, 1, 0, 2];
+        [&begin[..], &addresses].concat()
+    };
+    for (header, status) in [
+        (
+            b"PROXY TCP4 203.0.113.9 10.0.0.1 4660 3550\r\n".to_vec(),
+            CommandStatus::ROK,
+        ),
+        (version_2(7), CommandStatus::ROK),
+        (
+            b"PROXY TCP4 198.51.100.9 10.0.0.1 4660 3550\r\n".to_vec(),
+            CommandStatus::RINVPASWD,
+        ),
+        (Vec::new(), CommandStatus::RINVPASWD),
+    ] {
+        let found = bind_behind(address, &header, &tls, &user).await;
+        assert_eq!(found, status, "{header:?}");
+    }
     ogene.end().await;
 }
 
