@@ -102,9 +102,11 @@ impl Receiving {
         }
         self.is_committing = true;
         let (receiver, outcomes) = (self.receiver.clone(), std::mem::take(&mut self.outcomes));
+        let receipts = outcomes.len();
+        // The commit goes on if the session ends meanwhile.
+        let commit = tokio::spawn(async move { receiver.finish(outcomes).await });
         work.spawn(async move {
-            let receipts = outcomes.len();
-            receiver.finish(outcomes).await;
+            let _ = commit.await;
             Done::Finished(receipts)
         });
     }

@@ -260,6 +260,13 @@ async fn a_parent_limits_and_stops_its_sub_accounts() {
         (change(json!({"status": "active"})).await.code() == "API-2019").then_some(())
     })
     .await;
+    // So does one that a parent can set as well.
+    ogene.set_status(&sub, AccountStatus::Disabled).await;
+    let kept = change(json!({"status": "active"})).await;
+    assert_eq!(kept.code(), "API-2019");
+    ogene.set_status(&sub, AccountStatus::Active).await;
+    let changed = change(json!({"status": "disabled"})).await;
+    assert_eq!(changed.status, 200, "{}", changed.text());
     ogene.end().await;
 }
 

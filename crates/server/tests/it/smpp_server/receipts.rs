@@ -221,6 +221,22 @@ async fn a_receipt_is_kept_until_its_user_answers_it() {
 }
 
 #[tokio::test]
+async fn an_answer_right_before_the_unbind_counts() {
+    let (ogene, address, user) = start(Setup::new(), NewSmppUser::default()).await;
+    for count in 1..=5 {
+        let text = format!("kept {count}");
+        let id = submitted(address, &user, asking(text.as_bytes(), 1)).await;
+        ogene.outcome(&id).await;
+        let mut receiver = Esme::bound(address, BindKind::Receiver, &user).await;
+        let read = answered(&mut receiver).await;
+        assert_eq!(read.word("id:"), id, "no receipt comes twice");
+        receiver.ask(&Pdu::Unbind).await;
+        waiting(&ogene, "0").await;
+    }
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn the_window_bounds_the_receipts_without_an_answer() {
     let (ogene, address, user) = start(Setup::new(), limits(4, 100, 2)).await;
     for _ in 0..5 {
