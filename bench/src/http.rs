@@ -3,6 +3,7 @@
 
 use anyhow::{Context, Result, bail};
 use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -26,6 +27,11 @@ impl Answer<'_> {
     /// Returns a header by its name in lower case.
     pub(crate) fn header(&self, name: &[u8]) -> Option<&[u8]> {
         header(self.head, name)
+    }
+
+    /// Returns the values of a header that may be repeated.
+    pub(crate) fn headers<'n>(&'n self, name: &'n [u8]) -> impl Iterator<Item = &'n [u8]> {
+        headers(self.head, name)
     }
 }
 
@@ -56,6 +62,14 @@ impl Connection {
                 });
             }
         }
+    }
+
+    /// Sends the begin of a request, and closes the connection after a quarter of the rest of a time.
+    pub(crate) async fn break_off(mut self, octets: &[u8], time: Duration) -> Result<()> {
+        let began = Instant::now();
+        self.stream.write_all(octets).await?;
+        tokio::time::sleep(time.saturating_sub(began.elapsed()) / 4).await;
+        Ok(())
     }
 
     /// Returns the body of a GET that is answered 200.
@@ -127,13 +141,16 @@ fn head_end(octets: &[u8]) -> Option<usize> {
 }
 
 fn header<'a>(head: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
-    head.split(|&octet| octet == b'\n')
-        .skip(1)
-        .find_map(|line| {
-            let (found, value) = line.split_at_checked(name.len())?;
-            let value = value.strip_prefix(b":")?;
-            found.eq_ignore_ascii_case(name).then(|| value.trim_ascii())
-        })
+    headers(head, name).next()
+}
+
+fn headers<'a>(head: &'a [u8], name: &[u8]) -> impl Iterator<Item = &'a [u8]> {
+    let lines = head.split(|&octet| octet == b'\n').skip(1);
+    lines.filter_map(|line| {
+        let (found, value) = line.split_at_checked(name.len())?;
+        let value = value.strip_prefix(b":")?;
+        found.eq_ignore_ascii_case(name).then(|| value.trim_ascii())
+    })
 }
 
 /// Returns the number that these digits form.

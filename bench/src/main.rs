@@ -9,12 +9,13 @@
 //! | the table of all goals, the comparisons with Kannel and Jasmin | `table`, `comparison`, `kannel`, `jasmin` |
 //! | the measured service, its carrier and its customer | `site`, `database`, `process`, `quota` |
 //! | large databases, copied by SQL | `copies` |
-//! | the customer's side: sends, callbacks | `load`, `http`, `callbacks` |
+//! | the customer's side: sends, callbacks, the console | `load`, `http`, `callbacks`, `browser` |
 //! | the same by SMPP: submits, receipts | `clients` |
 //! | the carrier's side: a proxy before the SMSC, a carrier by HTTP | `tap`, `http_sink` |
 //! | the payment provider | `payment_provider` |
 //! | figures, goals, medians, and the machine | `figures`, `machine` |
 
+mod browser;
 mod callbacks;
 mod clients;
 mod comparison;
@@ -140,7 +141,7 @@ struct RunOptions {
     #[arg(long, default_value_t = 50_000, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u64).range(1_000..=9_000_000))]
     messages: u64,
-    /// Settled messages of the scenarios `stored` and `search`; a tenth of them with --quick
+    /// Settled messages of the scenarios `stored`, `search` and `pages`; a tenth of them with --quick
     #[arg(long, default_value_t = 10_000_000, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u64).range(100_000..=90_000_000))]
     stored: u64,

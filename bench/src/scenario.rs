@@ -20,9 +20,11 @@ mod http_carrier;
 mod keyed;
 mod large;
 mod latency;
+mod live;
 mod narrow;
 mod overload;
 mod overtake;
+mod pages;
 mod parent;
 mod personalised;
 mod queued;
@@ -33,6 +35,7 @@ pub(crate) mod single;
 mod stored;
 mod submits;
 mod turns;
+mod upload;
 mod waiting;
 mod webhooks;
 
@@ -76,6 +79,12 @@ pub(crate) enum Scenario {
     Stored,
     /// Lists, searches, timelines and an export with millions of settled messages stored
     Search,
+    /// Every page of the console with millions of settled messages stored, beside sends
+    Pages,
+    /// 500 open pages of the console: their cost, and the rate of single messages beside them
+    Live,
+    /// Files of a million recipients through the console, as CSV and XLSX
+    Upload,
     /// Pages of a large report while other customers send
     Reports,
     /// An SMSC 50 ms away: one bind, a window of 100
@@ -176,6 +185,7 @@ impl Scenario {
                 Goal::AtMost("export_memory_mb", 32.0, 32.0),
                 Goal::AtLeast("share_of_sends_beside_export", 0.9, 0.9),
             ],
+            Self::Pages | Self::Live | Self::Upload => self.goals_of_console(),
             Self::Reports => &[Goal::AtMost("report_of_100_p99_ms", 10.0, 10.0)],
             Self::Distant => &[Goal::AtLeast("submits_per_s", 1_950.0, 1_950.0)],
             Self::Overtake => &[
@@ -222,6 +232,23 @@ impl Scenario {
         }
     }
 
+    /// Returns the goals of a scenario of the console.
+    const fn goals_of_console(self) -> &'static [Goal] {
+        match self {
+            Self::Pages => &[Goal::AtMost("slowest_page_p95_ms", 50.0, 50.0)],
+            Self::Live => &[
+                Goal::AtMost("pages_cpu_share", 0.05, 0.05),
+                Goal::AtLeast("share_of_rate_without_pages", 0.95, 0.95),
+            ],
+            Self::Upload => &[
+                Goal::AtMost("csv_s", 20.0, 20.0),
+                Goal::AtMost("xlsx_s", 60.0, 60.0),
+                Goal::AtMost("memory_above_idle_mb", 200.0, 200.0),
+            ],
+            _ => &[],
+        }
+    }
+
     /// Returns the goals of a scenario of carriers by HTTP, DND, payments or sub-accounts.
     const fn goals_of_ways_and_money(self) -> &'static [Goal] {
         match self {
@@ -244,6 +271,7 @@ impl Scenario {
             self,
             Self::Stored
                 | Self::Search
+                | Self::Pages
                 | Self::Scheduled
                 | Self::OverloadCampaigns
                 | Self::Dnd
@@ -273,6 +301,9 @@ impl Scenario {
                 Self::Large => large::run(setup, quick).await,
                 Self::Stored => stored::run(setup, quick, runs).await,
                 Self::Search => search::run(setup, quick).await,
+                Self::Pages => pages::run(setup, quick).await,
+                Self::Live => live::run(setup, quick).await,
+                Self::Upload => upload::run(setup, quick).await,
                 Self::Reports => reports::run(setup, quick).await,
                 Self::Distant => distant::run(setup, quick).await,
                 Self::Overtake => overtake::run(setup, quick).await,

@@ -102,7 +102,13 @@ impl Site {
     }
 
     fn make_customer(&mut self) -> Result<()> {
-        let id = self.make_account("Bench", "bench@example.ng")?;
+        self.account = self.add_customer("bench@example.ng")?;
+        Ok(())
+    }
+
+    /// Makes a customer with credit, whose token takes turns with the others. Returns the account.
+    pub(crate) fn add_customer(&mut self, email: &str) -> Result<String> {
+        let id = self.make_account("Bench", email)?;
         self.tokens.push(self.make_token(&id)?);
         self.make_sender(&id)?;
         let credit = [
@@ -114,8 +120,7 @@ impl Site {
             "bench",
         ];
         self.ogene(&[&credit[..], &["--account", &id]].concat())?;
-        self.account = id;
-        Ok(())
+        Ok(id)
     }
 
     /// Makes a token of an account.

@@ -21,10 +21,10 @@ use tokio::time::sleep;
 /// The messages that are copied.
 const ORIGINALS: u64 = 1_000;
 /// The concurrent load: single messages with receipts.
-const PER_SECOND: u32 = 500;
-const CONNECTIONS: usize = 32;
+pub(super) const PER_SECOND: u32 = 500;
+pub(super) const CONNECTIONS: usize = 32;
 /// The pace at which each list is read.
-const READS_PER_SECOND: u32 = 20;
+pub(super) const READS_PER_SECOND: u32 = 20;
 /// Messages of a customer that have a reference each.
 const REFERENCES: u64 = 100;
 /// One in so many stored messages is exported.
@@ -42,19 +42,19 @@ const CSV_HEAD_LINES: u64 = 1;
 const MAX_PER_SECOND: u64 = 100_000;
 
 /// A message to look for.
-struct Known {
-    message: String,
-    recipient: String,
+pub(super) struct Known {
+    pub(super) message: String,
+    pub(super) recipient: String,
 }
 
 /// The site, and its sends so far.
-struct Searched {
-    site: Site,
+pub(super) struct Searched {
+    pub(super) site: Site,
     /// Number of messages that were sent.
-    sent: u64,
+    pub(super) sent: u64,
     /// The number of the next message, which is behind those that were sent.
-    next: u64,
-    stored: u64,
+    pub(super) next: u64,
+    pub(super) stored: u64,
     /// Copies of each message.
     copies: u64,
     /// When the originals had been sent.
@@ -79,7 +79,7 @@ pub(super) async fn run(setup: &Setup, quick: bool) -> Result<Figures> {
 }
 
 /// Starts a site that has the stored messages.
-async fn prepare(setup: &Setup, stored: u64, figures: &mut Figures) -> Result<Searched> {
+pub(super) async fn prepare(setup: &Setup, stored: u64, figures: &mut Figures) -> Result<Searched> {
     let mut site = Site::prepare(setup)?;
     site.start().await?;
     let request = Request::new(&site, 1, None);
@@ -124,7 +124,7 @@ async fn wait_until_idle(site: &Site) -> Result<()> {
 }
 
 /// Sends messages that have a reference each. Returns the last one.
-async fn refer(searched: &mut Searched) -> Result<Known> {
+pub(super) async fn refer(searched: &mut Searched) -> Result<Known> {
     let mut connection = Connection::open(searched.site.http[0]).await?;
     let mut known = None;
     for reference in 0..REFERENCES {

@@ -20,7 +20,7 @@ const fn row(what: &'static str, scenario: Scenario, figure: &'static str) -> Ro
 }
 
 /// The rows in the order of a reader's questions.
-pub(super) const ROWS: [Row; 60] = [
+pub(super) const ROWS: [Row; 66] = [
     row(
         "one recipient a request, 256 connections, receipts and callbacks, whole life: messages a second",
         Scenario::Single,
@@ -121,6 +121,32 @@ pub(super) const ROWS: [Row; 60] = [
         "the same: sends beside exports, as a share of sends alone",
         Scenario::Search,
         "share_of_sends_beside_export",
+    ),
+    row(
+        "settled messages stored: slowest of all pages of the console under load: p95, ms",
+        Scenario::Pages,
+        "slowest_page_p95_ms",
+    ),
+    row(
+        "500 open pages of the console: CPU of the service, share of one core",
+        Scenario::Live,
+        "pages_cpu_share",
+    ),
+    row(
+        "single messages beside them: share of the rate without",
+        Scenario::Live,
+        "share_of_rate_without_pages",
+    ),
+    row(
+        "CSV of 1,000,000 recipients in the console: uploaded and shown within, s",
+        Scenario::Upload,
+        "csv_s",
+    ),
+    row("the same as XLSX, s", Scenario::Upload, "xlsx_s"),
+    row(
+        "memory of both above idle, MB",
+        Scenario::Upload,
+        "memory_above_idle_mb",
     ),
     row(
         "report page of a message of 10,000 under load: p99, ms",
