@@ -9,7 +9,8 @@
 //! ```
 //!
 //! A late receipt may change a settled message, so everything is counted anew after some minutes.
-//! While an account sends so much that a request is dear, its result is kept for a short time.
+//! While an account sends so much that a request is dear, its result is kept for a short time. If
+//! the database is too slow for a request, the last result is answered once more.
 
 use super::messages::{self, Message};
 use super::scope::Scope;
@@ -22,7 +23,7 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 /// Number of messages that are read at a time.
 const MESSAGES_BATCH_SIZE: u32 = 500;
@@ -47,6 +48,8 @@ const MAX_KEPT: usize = 500;
 const DEAR_MESSAGES: usize = 500;
 const KEPT_DURATIONS: u32 = 200;
 const MAX_KEPT_TIME: Duration = Duration::from_secs(20);
+/// Timeout of a request that has a last result. It is shorter than that of every read.
+const COUNT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The usage of a period, newest messages first, within the limits of an overview.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -76,7 +79,7 @@ pub(crate) struct Overviews(Mutex<HashMap<Key, Place>>);
 #[derive(Default)]
 struct Kept {
     remembered: Option<Remembered>,
-    /// The last result of a dear request, and the end of its time.
+    /// The last result, and the time until which it is kept.
     result: Option<(UsageOverview, Instant)>,
 }
 
@@ -91,6 +94,7 @@ struct Sums {
 type Groups = BTreeMap<String, Usage>;
 
 /// The messages that were counted before a time, Unix milliseconds.
+#[derive(Clone)]
 struct Remembered {
     /// The sums of those that do not change any more.
     sums: Sums,
@@ -102,6 +106,7 @@ struct Remembered {
 }
 
 /// A message that still changes.
+#[derive(Clone)]
 struct Open {
     account: AccountId,
     id: MessageId,
@@ -119,28 +124,18 @@ impl Overviews {
     ) -> Result<UsageOverview, Error> {
         let place = self.place((scope.account, scope.environment, since_ms, by));
         let mut kept = place.lock().await;
-        let began = Instant::now();
-        if let Some((result, until)) = &kept.result
-            && began < *until
-        {
+        let Some((result, until)) = &kept.result else {
+            return kept.count(scope, since_ms, by).await;
+        };
+        if Instant::now() < *until {
             return Ok(result.clone());
         }
-        let is_current =
-            |one: &Remembered| (0..MAX_REMEMBERED_MS).contains(&(scope.now_ms - one.made_at_ms));
-        let before = kept.remembered.take().filter(is_current);
-        let from_ms = before.as_ref().map_or(since_ms, |one| one.until_ms);
-        let mut count = Count::new(scope, by, from_ms);
-        count.newer().await?;
-        let before = before.filter(|_| count.left_out_ms.is_none());
-        if let Some(before) = &before {
-            count.open(&before.open).await?;
+        let last = result.clone();
+        if let Ok(counted) = timeout(COUNT_TIMEOUT, kept.count(scope, since_ms, by)).await {
+            return counted;
         }
-        let is_dear = count.messages_read > DEAR_MESSAGES;
-        let (result, remembered) = count.end(before);
-        kept.remembered = remembered;
-        let time = (began.elapsed() * KEPT_DURATIONS).min(MAX_KEPT_TIME);
-        kept.result = is_dear.then(|| (result.clone(), Instant::now() + time));
-        Ok(result)
+        kept.result = Some((last.clone(), Instant::now() + MAX_KEPT_TIME));
+        Ok(last)
     }
 
     /// Returns the place of an overview. All are forgotten when there are too many.
@@ -150,6 +145,37 @@ impl Overviews {
             places.clear();
         }
         Arc::clone(places.entry(key).or_default())
+    }
+}
+
+impl Kept {
+    /// Counts what is newer than the remembered messages.
+    async fn count(
+        &mut self,
+        scope: &Scope<'_>,
+        since_ms: i64,
+        by: UsageBy,
+    ) -> Result<UsageOverview, Error> {
+        let began = Instant::now();
+        let is_current =
+            |one: &Remembered| (0..MAX_REMEMBERED_MS).contains(&(scope.now_ms - one.made_at_ms));
+        // A count that is broken off forgets nothing.
+        let before = self.remembered.clone().filter(is_current);
+        let from_ms = before.as_ref().map_or(since_ms, |one| one.until_ms);
+        let mut count = Count::new(scope, by, from_ms);
+        count.newer().await?;
+        let before = before.filter(|_| count.left_out_ms.is_none());
+        if let Some(before) = &before {
+            count.open(&before.open).await?;
+        }
+        let is_dear = count.messages_read > DEAR_MESSAGES;
+        let (result, remembered) = count.end(before);
+        self.remembered = remembered;
+        let ended = Instant::now();
+        let time = ((ended - began) * KEPT_DURATIONS).min(MAX_KEPT_TIME);
+        let until = if is_dear { ended + time } else { ended };
+        self.result = Some((result.clone(), until));
+        Ok(result)
     }
 }
 
