@@ -36,6 +36,8 @@ const PARTS: [&str; 18] = [
 /// The label behind which a receipt repeats the begin of the message. A colon or an equals sign
 /// follows it.
 const TEXT_LABEL: &str = "text";
+/// The tag of `receipted_message_id` (SMPP 3.4, section 5.3.2.12).
+const RECEIPTED_MESSAGE_ID: u16 = 0x001E;
 
 /// A receipt as its carrier sent it.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -64,6 +66,23 @@ impl RawReceipt {
                 .map(|(tag, value)| (tag, value.iter().take(MAX_VALUE_OCTETS).copied().collect()))
                 .collect(),
         }
+    }
+
+    /// Returns the carrier's id of the message, as the receipt names it: its parameter
+    /// `receipted_message_id`, or the field `id` of its text (SMPP 3.4, appendix B).
+    pub fn carrier_message_id(&self) -> Option<String> {
+        let parameter = self.parameters.iter();
+        let parameter = parameter.filter(|(tag, _)| *tag == RECEIPTED_MESSAGE_ID);
+        let parameter = parameter.map(|(_, value)| {
+            let id = value.split(|octet| *octet == 0).next().unwrap_or_default();
+            String::from_utf8_lossy(id).into_owned()
+        });
+        let begin = self.text.get(..3).unwrap_or_default();
+        let is_named = begin.eq_ignore_ascii_case("id:") || begin.eq_ignore_ascii_case("id=");
+        let named = self.text.get(3..).filter(|_| is_named);
+        let named = named.and_then(|rest| rest.split_whitespace().next());
+        let mut ids = parameter.chain(named.map(str::to_owned));
+        ids.find(|id| !id.is_empty())
     }
 
     /// Returns the short form.
@@ -150,6 +169,25 @@ mod tests {
         let packed = raw.pack();
         assert_eq!(packed.len(), 39);
         assert_eq!(RawReceipt::unpack(&packed), Some(raw));
+    }
+
+    #[test]
+    fn a_receipt_names_the_carriers_id_of_its_message() {
+        let parameter: (u16, &[u8]) = (0x001E, b"7f3a\0");
+        let empty: (u16, &[u8]) = (0x001E, b"\0");
+        for (text, parameter, id) in [
+            (USUAL, None, Some("0123456789")),
+            (USUAL, Some(parameter), Some("7f3a")),
+            (USUAL, Some(empty), Some("0123456789")),
+            ("ID=77 stat=DELIVRD", None, Some("77")),
+            ("id: 88 stat:DELIVRD", None, Some("88")),
+            ("stat:DELIVRD", None, None),
+            ("id:", None, None),
+            ("", None, None),
+        ] {
+            let raw = RawReceipt::of(text.as_bytes(), parameter.into_iter());
+            assert_eq!(raw.carrier_message_id().as_deref(), id, "{text}");
+        }
     }
 
     #[test]

@@ -288,6 +288,7 @@ mod tests {
     fn submitted() -> EventKind {
         EventKind::Submitted {
             carrier: "mtn".to_owned(),
+            carrier_message_id: None,
             pages: 1,
         }
     }

@@ -31,6 +31,8 @@ pub enum EventKind {
     Submitted {
         /// The last carrier.
         carrier: String,
+        /// Its id of the message, or of its first page, as a receipt that is still kept names it.
+        carrier_message_id: Option<String>,
         /// The pages of the text.
         pages: i64,
     },
@@ -148,6 +150,10 @@ fn delivery_events(
         .error
         .as_ref()
         .filter(|error| is_command_status(error));
+    let mut of_carrier = receipts
+        .iter()
+        .filter(|one| one.carrier == delivery.carrier);
+    let carrier_message_id = of_carrier.find_map(|one| one.raw.carrier_message_id());
     let submitted = match (refusal, delivery.leg, delivery.status) {
         (Some(status), ..) => Some(EventKind::Refused {
             carrier: carrier(),
@@ -156,6 +162,7 @@ fn delivery_events(
         (None, _, DeliveryStatus::InDoubt) => Some(EventKind::InDoubt { carrier: carrier() }),
         (None, Some(_), _) => Some(EventKind::Submitted {
             carrier: carrier(),
+            carrier_message_id,
             pages: delivery.pages,
         }),
         (None, None, _) => None,

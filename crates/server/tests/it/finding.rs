@@ -210,7 +210,16 @@ async fn recipients_have_status_charge_and_events() {
     )
     .await;
     assert_eq!(failed["items"][0]["recipient"], AIRTEL);
+    ogene.end().await;
+}
 
+#[tokio::test]
+async fn the_events_of_a_recipient_say_what_happened() {
+    let ogene = installation().await;
+    let id = ogene
+        .sent_id(with(to(MTN, "Hello"), json!({ "to": [MTN, AIRTEL] })))
+        .await;
+    completed(&ogene, &id).await;
     let one = data(&ogene, &format!("/messages/{id}/recipients/08021234567")).await;
     let events: Vec<String> = one["events"]
         .as_array()
@@ -220,11 +229,13 @@ async fn recipients_have_status_charge_and_events() {
         .collect();
     let expected = ["accepted", "submitted", "receipt", "settled", "refunded"];
     assert_eq!(events, expected);
+    let (submitted, receipt) = (&one["events"][1]["detail"], &one["events"][2]["detail"]);
     assert_eq!(
-        one["events"][1]["detail"],
-        json!({ "carrier": "mtn", "pages": 1 })
+        (&submitted["carrier"], &submitted["pages"]),
+        (&json!("mtn"), &json!(1))
     );
-    let receipt = &one["events"][2]["detail"];
+    let named = format!("id:{} ", text(&submitted["carrier_message_id"]));
+    assert!(text(&receipt["text"]).starts_with(&named), "{named}");
     assert_eq!(receipt["carrier"], "mtn");
     let came = text(&receipt["text"]);
     assert!(came.contains("stat:UNDELIV"), "{came}");
@@ -246,6 +257,8 @@ async fn no_receipt_is_kept_if_the_operator_wants_none() {
     let events = one["events"].as_array().expect("events").iter();
     let events: Vec<_> = events.map(|event| text(&event["event"])).collect();
     assert_eq!(events, ["accepted", "submitted", "settled"]);
+    let detail = &one["events"][1]["detail"];
+    assert_eq!(detail["carrier_message_id"], json!(null));
     ogene.end().await;
 }
 

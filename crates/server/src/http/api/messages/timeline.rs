@@ -75,9 +75,18 @@ impl TimelineEvent {
             }
             EventKind::Paused => ("paused", json!({})),
             EventKind::Resumed => ("resumed", json!({})),
-            EventKind::Submitted { carrier, pages } => {
-                ("submitted", json!({ "carrier": carrier, "pages": pages }))
-            }
+            EventKind::Submitted {
+                carrier,
+                carrier_message_id,
+                pages,
+            } => (
+                "submitted",
+                json!({
+                    "carrier": carrier,
+                    "carrier_message_id": carrier_message_id,
+                    "pages": pages,
+                }),
+            ),
             EventKind::Refused {
                 carrier,
                 command_status,

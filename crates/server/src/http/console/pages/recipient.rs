@@ -76,12 +76,18 @@ fn event(event: &Event) -> TimelineEvent {
         ),
         EventKind::Paused => (Tone::Waiting, "Paused", String::new()),
         EventKind::Resumed => (Tone::Plain, "Resumed", String::new()),
-        EventKind::Submitted { carrier, pages } => {
+        EventKind::Submitted {
+            carrier,
+            carrier_message_id,
+            pages,
+        } => {
             let noun = if *pages == 1 { "page" } else { "pages" };
+            let id = carrier_message_id.as_ref();
+            let id = id.map_or_else(String::new, |id| format!(" Its id is {id}."));
             (
                 Tone::Plain,
                 "Submitted",
-                format!("Carrier {carrier} accepted {pages} {noun}."),
+                format!("Carrier {carrier} accepted {pages} {noun}.{id}"),
             )
         }
         EventKind::Refused {

@@ -143,6 +143,7 @@ pub(super) fn timeline(environment: Environment) -> Response {
                 1,
                 EventKind::Submitted {
                     carrier: "mtn".to_owned(),
+                    carrier_message_id: Some("7f3a".to_owned()),
                     pages: 1,
                 },
             ),
