@@ -15,6 +15,10 @@ use std::io::{self, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
+
+/// Time that a process of another product may take until it accepts connections.
+const LISTEN_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// A compared figure: key, label, and `true` if more is better.
 pub(crate) type Compared = (&'static str, &'static str, bool);
@@ -124,9 +128,9 @@ pub(crate) fn install(script: &str) -> Result<()> {
     Ok(())
 }
 
-/// Waits until an address accepts connections.
+/// Waits until an address accepts connections. `RabbitMQ` alone takes half a minute on a busy machine.
 pub(crate) async fn listens(address: SocketAddr) -> Result<()> {
-    until(START_TIMEOUT, || TcpStream::connect(address).is_ok())
+    until(LISTEN_TIMEOUT, || TcpStream::connect(address).is_ok())
         .await
         .with_context(|| format!("{address} takes no connections"))?;
     Ok(())
