@@ -7,12 +7,15 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, ReadBuf};
 
 /// Size of the longest frame, so that every frame fits once earlier ones are removed.
-const BUFFER_OCTETS: usize = MAX_FRAME_OCTETS;
+const MAX_BUFFER_OCTETS: usize = MAX_FRAME_OCTETS;
+/// Size of a new buffer. It doubles whenever a read fills it, so an idle connection takes little
+/// memory.
+const MIN_BUFFER_OCTETS: usize = 2 * 1024;
 
 /// Octets that were read and not decoded yet.
 #[derive(Debug)]
 pub struct FrameBuffer {
-    octets: Box<[u8]>,
+    octets: Vec<u8>,
     start: usize,
     end: usize,
     /// Number of octets of an overlong frame that are still to be skipped.
@@ -29,7 +32,7 @@ impl FrameBuffer {
     /// Creates an empty buffer.
     pub fn new() -> Self {
         Self {
-            octets: vec![0; BUFFER_OCTETS].into(),
+            octets: vec![0; MIN_BUFFER_OCTETS],
             start: 0,
             end: 0,
             skipped: 0,
@@ -48,6 +51,7 @@ impl FrameBuffer {
         ready!(Pin::new(stream).poll_read(cx, &mut free))?;
         let read = free.filled().len();
         self.end += read;
+        self.grow();
         self.skip();
         Poll::Ready(Ok(read))
     }
@@ -60,6 +64,7 @@ impl FrameBuffer {
         let taken = octets.len().min(free.len());
         free[..taken].copy_from_slice(&octets[..taken]);
         self.end += taken;
+        self.grow();
         self.skip();
         taken
     }
@@ -92,10 +97,49 @@ impl FrameBuffer {
         }
     }
 
+    /// Makes room in a buffer that is full.
+    fn grow(&mut self) {
+        let octets = self.octets.len();
+        if self.end == octets && octets < MAX_BUFFER_OCTETS {
+            self.octets.resize(MAX_BUFFER_OCTETS.min(2 * octets), 0);
+        }
+    }
+
     /// Drops octets of an overlong frame, whose beginning was already returned.
     fn skip(&mut self) {
         let dropped = self.skipped.min(self.end - self.start);
         self.start += dropped;
         self.skipped -= dropped;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::HEADER_OCTETS;
+
+    fn frame(octets: usize) -> Vec<u8> {
+        let mut frame = vec![0; octets];
+        frame[..4].copy_from_slice(&u32::try_from(octets).unwrap().to_be_bytes());
+        frame
+    }
+
+    #[test]
+    fn a_buffer_grows_until_the_longest_frame_fits() {
+        let mut buffer = FrameBuffer::new();
+        assert_eq!(buffer.octets.len(), MIN_BUFFER_OCTETS);
+        for length in [HEADER_OCTETS, MIN_BUFFER_OCTETS, MAX_FRAME_OCTETS] {
+            let octets = frame(length);
+            let mut rest = &octets[..];
+            while !rest.is_empty() {
+                assert_eq!(buffer.next_whole_frame(), Ok(None));
+                let taken = buffer.push(rest);
+                assert!(taken > 0, "{length}");
+                rest = &rest[taken..];
+            }
+            let whole = buffer.next_whole_frame().unwrap().unwrap();
+            assert_eq!(whole.octets(), length);
+        }
+        assert_eq!(buffer.octets.len(), MAX_BUFFER_OCTETS);
     }
 }
