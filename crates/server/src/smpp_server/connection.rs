@@ -48,8 +48,8 @@ pub(super) async fn run(
             let _ = writer.shutdown().await;
             return;
         }
-        let deadline = conversation.deadline().unwrap_or(now + IDLE_TIMEOUT);
-        let (reads, follows) = (conversation.reads(), !conversation.is_unbinding);
+        let deadline = conversation.deadline(now).unwrap_or(now + IDLE_TIMEOUT);
+        let (reads, follows) = (conversation.reads(now), !conversation.is_unbinding);
         let waits = conversation.waits_for_receipts(now);
         let has_output = !conversation.requests.session.unsent().is_empty();
         let Conversation {

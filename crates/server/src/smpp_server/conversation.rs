@@ -1,6 +1,7 @@
 //! One client: its session, its bound user, and the work for its requests.
 
 use super::binds;
+use super::cheap_answers::CheapAnswers;
 use super::done::Done;
 use super::measures::Measures;
 use super::receiving::Receiving;
@@ -21,6 +22,7 @@ pub(super) struct Conversation {
     pub(super) is_unbinding: bool,
     /// The receipts for this client, if it receives any.
     pub(super) receiving: Option<Receiving>,
+    cheap_answers: CheapAnswers,
     /// The accepted submits whose responses are not written yet.
     unwritten: Vec<OpenSubmit>,
     entrance: SmppEntrance,
@@ -31,10 +33,12 @@ pub(super) struct Conversation {
 
 impl Conversation {
     pub(super) fn new(entrance: SmppEntrance, client: IpAddr, options: ServerOptions) -> Self {
+        let now = Instant::now();
         Self {
-            requests: Requests::new(ServerSession::new(options, Instant::now())),
+            requests: Requests::new(ServerSession::new(options, now)),
             is_unbinding: false,
             receiving: None,
+            cheap_answers: CheapAnswers::new(now),
             unwritten: Vec::new(),
             entrance,
             client: client.to_canonical(),
@@ -43,8 +47,10 @@ impl Conversation {
     }
 
     /// Returns `true` if the connection should be read.
-    pub(super) fn reads(&self) -> bool {
-        self.requests.session.is_open() && !self.requests.session.is_congested()
+    pub(super) fn reads(&self, now: Instant) -> bool {
+        let session = &self.requests.session;
+        let is_paused = self.cheap_answers.pause_until(now).is_some();
+        session.is_open() && !session.is_congested() && !is_paused
     }
 
     /// Performs everything that is due. Returns the reason once the session has ended.
@@ -87,24 +93,30 @@ impl Conversation {
     }
 
     /// Returns the time of the next call of [`Self::on_time`].
-    pub(super) fn deadline(&self) -> Option<Instant> {
+    pub(super) fn deadline(&self, now: Instant) -> Option<Instant> {
         let receiving = self.receiving.as_ref().filter(|_| !self.is_unbinding);
         let claim = receiving.and_then(|receiving| receiving.next_claim(&self.requests.session));
         let session = self.requests.session.deadline();
-        session.into_iter().chain(claim).min()
+        let read = self.cheap_answers.pause_until(now);
+        session.into_iter().chain(claim).chain(read).min()
     }
 
     /// Handles all whole PDUs that were read.
     pub(super) fn on_input(&mut self, input: &mut FrameBuffer, now: Instant) {
+        let mut without_work = 0;
         while self.requests.session.is_open() {
             match input.next_whole_frame() {
                 Ok(Some(frame)) => match self.requests.session.on_frame(&frame, now) {
                     Some(event) => self.on_event(event, now),
-                    None => self.requests.count_throttled(),
+                    None => without_work += 1,
                 },
-                Ok(None) => return,
+                Ok(None) => break,
                 Err(_) => self.requests.session.on_broken_length(now),
             }
+        }
+        if without_work > 0 {
+            self.requests.count_throttled();
+            self.cheap_answers.count(without_work, now);
         }
     }
 

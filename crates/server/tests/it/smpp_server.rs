@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 mod clients;
+mod floods;
 mod inbound;
 mod peers;
 mod receipts;
