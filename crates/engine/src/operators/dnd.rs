@@ -5,9 +5,11 @@ use super::error::{OperationError, Result};
 use domain::dnd::DndNumbers;
 use domain::{Recipient, parse_national};
 use store::Store;
+use tokio::time::{Instant, sleep};
 
-/// Blocks of numbers that one commit adds at most.
-const MAX_BLOCKS: usize = 10_000;
+/// Blocks of numbers that one commit adds at most: half a megabyte. SQLite has one writer, so sends
+/// wait for such a commit.
+const MAX_BLOCKS: usize = 500;
 
 /// DND: import, add, remove, count.
 pub struct Dnd {
@@ -17,24 +19,24 @@ pub struct Dnd {
 
 impl Dnd {
     /// Adds the numbers of a file. `progress` gets the blocks that are committed, and all. Returns
-    /// the number of new ones. A repeated import completes one that was interrupted.
+    /// the number of new ones. A repeated import completes one that was interrupted. After each
+    /// commit the writer is left to others for as long as the commit took.
     pub async fn import(
         self,
         numbers: DndNumbers,
         mut progress: impl FnMut(usize, usize),
     ) -> Result<u64> {
-        let mut blocks = numbers.into_blocks();
+        let blocks = numbers.into_blocks();
         let (all, mut done, mut added) = (blocks.len(), 0, 0);
         let by = self.actor.now();
-        for part in 1.. {
-            let rest = blocks.split_off(MAX_BLOCKS.min(blocks.len()));
-            let now = std::mem::replace(&mut blocks, rest);
-            if now.is_empty() {
-                break;
-            }
+        for (part, now) in (1..).zip(blocks.chunks(MAX_BLOCKS)) {
+            let began = Instant::now();
             done += now.len();
-            added += self.store.dnd().add(now, part, by.clone()).await?;
+            added += self.store.dnd().add(now.to_vec(), part, by.clone()).await?;
             progress(done, all);
+            if done < all {
+                sleep(began.elapsed()).await;
+            }
         }
         Ok(added)
     }

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Lines after which progress is shown.
 const PROGRESS_LINES: u64 = 1_000_000;
+/// Blocks of numbers after which progress is shown.
+const PROGRESS_BLOCKS: usize = 10_000;
 /// Maximum length of a line in octets. A longer one has many numbers, of which one would be read.
 const MAX_LINE_OCTETS: usize = 4_096;
 /// Numbers of lines without a number that the answer names.
@@ -111,7 +113,11 @@ impl Import {
             )));
         }
         let (found, skipped) = (read.found, read.skipped);
-        let progress = |done, all| show(format!("{done} of {all} blocks of numbers stored"));
+        let progress = |done: usize, all| {
+            if done.is_multiple_of(PROGRESS_BLOCKS) || done == all {
+                show(format!("{done} of {all} blocks of numbers stored"));
+            }
+        };
         let added = operations.dnd().import(read.numbers, progress).await?;
         let mut text = format!(
             "{added} numbers were added, and {} were on DND already.",

@@ -37,3 +37,23 @@ fn a_file_of_numbers_is_added_once() {
         assert!(text.contains(named), "{text}");
     }
 }
+
+#[test]
+fn a_large_import_is_many_short_commits() {
+    let ogene = Installation::new();
+    ogene.json(&["migrate"]);
+    // Each number lies in a block of its own, and a commit has 500 blocks.
+    let numbers = (0..1_001).map(|block| format!("0{}\n", 8_030_000_000_u64 + 8_192 * block));
+    let file = ogene.path().join("dnd.txt");
+    fs::write(&file, numbers.collect::<String>()).expect("a file");
+    let import = ["dnd", "import", file.to_str().expect("a path")];
+    assert_eq!(ogene.json(&import)["added"], 1_001);
+    let entries = ogene.rows(&["audit"]);
+    let parts = entries.iter().map(|entry| {
+        let part = (&entry["what"], &entry["object"], &entry["after"]["numbers"]);
+        json!(part)
+    });
+    let expected = [("part 3", 1), ("part 2", 500), ("part 1", 500)];
+    let expected = expected.map(|(object, numbers)| json!(("dnd.import", object, numbers)));
+    assert_eq!(parts.collect::<Vec<_>>(), expected);
+}
