@@ -6,13 +6,16 @@ use crate::queries::wallet::MAX_AGE_MS;
 use domain::revenue::{Month, Period, Revenue};
 use domain::{AccountId, Money};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
-use store::{EntryKind, LedgerSum, Store};
+use store::{EntryKind, LedgerSum, MoneySums, Store};
 
 /// Maximum number of accounts that a month names, those with the highest revenue.
 const MAX_ACCOUNTS: usize = 50;
+/// Accounts whose revenue is in memory at once. Each takes about 100 octets a month.
+const BOOKED_ACCOUNTS: u32 = 20_000;
 /// The time by which the id of a message may be ahead of its entries.
 const CLOCK_MARGIN_MS: i64 = 86_400_000;
 
@@ -52,17 +55,12 @@ type Books = BTreeMap<(Month, AccountId), Revenue>;
 
 impl Revenues {
     /// Adds up the revenue of the last months, oldest first. The ledger is read in days, so that no
-    /// statement takes long, and the service may run meanwhile.
+    /// statement takes long, and the service may run meanwhile. Many accounts are read in several
+    /// ranges, one after the other, so that memory has a bound.
     pub async fn count(self, months: u8, progress: &SumProgress) -> Result<Vec<MonthRevenue>> {
-        let months = Month::last(months, self.actor.clock().now_ms());
+        let now_ms = self.actor.clock().now_ms();
+        let months = Month::last(months, now_ms);
         let (sums, period) = (self.store.wallets().sums(), Period::of(&months));
-        let mut books = Books::new();
-        for month in &months {
-            for sum in sums.top_ups(Period::of(&[*month])).await? {
-                let revenue = books.entry((*month, sum.account)).or_default();
-                revenue.add_top_ups(sum.count, (sum.amount, sum.vat, sum.bonus));
-            }
-        }
         let oldest_ms = sums.begins_at_ms().await?.unwrap_or(period.until_ms);
         // An entry lies at its message, which may be much older.
         let made = Period {
@@ -70,20 +68,61 @@ impl Revenues {
             until_ms: period.until_ms + CLOCK_MARGIN_MS,
         };
         let days: Vec<i64> = made.days().collect();
-        progress.all.store(days.len().saturating_sub(1), Relaxed);
-        for day in days.windows(2) {
+        let ranges = sums.account_ranges(BOOKED_ACCOUNTS).await?;
+        let all = days.len().saturating_sub(1) * ranges.len();
+        progress.all.store(all, Relaxed);
+        let mut open: Vec<OpenMonth> = months.iter().copied().map(OpenMonth::new).collect();
+        let reading = Reading {
+            sums,
+            months: &months,
+            days: &days,
+            progress,
+        };
+        for accounts in &ranges {
+            let books = reading.books(accounts).await?;
+            for ((month, account), revenue) in &books {
+                let of_month = open.iter_mut().find(|one| one.month == *month);
+                if let Some(of_month) = of_month {
+                    of_month.add(*account, revenue);
+                }
+            }
+        }
+        Ok(open.into_iter().map(OpenMonth::close).collect())
+    }
+}
+
+/// The sums, and what is read of them.
+struct Reading<'a> {
+    sums: MoneySums<'a>,
+    months: &'a [Month],
+    days: &'a [i64],
+    progress: &'a SumProgress,
+}
+
+impl Reading<'_> {
+    /// Reads the revenue of some accounts.
+    async fn books(&self, accounts: &RangeInclusive<AccountId>) -> Result<Books> {
+        let (sums, period) = (self.sums, Period::of(self.months));
+        let mut books = Books::new();
+        for month in self.months {
+            for sum in sums.top_ups(Period::of(&[*month]), accounts).await? {
+                let revenue = books.entry((*month, sum.account)).or_default();
+                revenue.add_top_ups(sum.count, (sum.amount, sum.vat, sum.bonus));
+            }
+        }
+        for day in self.days.windows(2) {
             let made = Period {
                 from_ms: day[0],
                 until_ms: day[1],
             };
             for part in 0..sums.parts() {
-                for sum in sums.ledger(part, made, period).await? {
+                for sum in sums.ledger(part, made, period, accounts).await? {
                     add(&mut books, &sum);
                 }
             }
-            progress.done.fetch_add(1, Relaxed);
+            self.progress.done.fetch_add(1, Relaxed);
         }
-        Ok(months.iter().map(|month| closed(*month, &books)).collect())
+        Ok(books)
     }
 }
 
@@ -102,23 +141,42 @@ fn add(books: &mut Books, sum: &LedgerSum) {
     }
 }
 
-fn closed(month: Month, books: &Books) -> MonthRevenue {
-    let [lowest, highest] = [i64::MIN, i64::MAX].map(|id| (month, AccountId(id)));
-    let mut total = Revenue::default();
-    let mut highest_first = BTreeSet::new();
-    for ((_, account), revenue) in books.range(lowest..=highest) {
-        total.add(revenue);
-        highest_first.insert((Reverse(revenue.earned()), *account));
-        if highest_first.len() > MAX_ACCOUNTS {
-            highest_first.pop_last();
+/// A month while accounts are added to it.
+struct OpenMonth {
+    month: Month,
+    total: Revenue,
+    /// The accounts with the highest revenue so far, the highest first.
+    highest: BTreeMap<(Reverse<Money>, AccountId), Revenue>,
+}
+
+impl OpenMonth {
+    fn new(month: Month) -> Self {
+        Self {
+            month,
+            total: Revenue::default(),
+            highest: BTreeMap::new(),
         }
     }
-    let of =
-        |(_, account): (Reverse<Money>, AccountId)| Some((account, *books.get(&(month, account))?));
-    MonthRevenue {
-        month,
-        total,
-        accounts: highest_first.into_iter().filter_map(of).collect(),
+
+    /// Adds the whole revenue of an account.
+    fn add(&mut self, account: AccountId, revenue: &Revenue) {
+        self.total.add(revenue);
+        let key = (Reverse(revenue.earned()), account);
+        self.highest.insert(key, *revenue);
+        if self.highest.len() > MAX_ACCOUNTS {
+            self.highest.pop_last();
+        }
+    }
+
+    fn close(self) -> MonthRevenue {
+        let highest = self.highest.into_iter();
+        MonthRevenue {
+            month: self.month,
+            total: self.total,
+            accounts: highest
+                .map(|((_, account), revenue)| (account, revenue))
+                .collect(),
+        }
     }
 }
 
@@ -147,7 +205,13 @@ mod tests {
             };
             add(&mut books, &next);
         }
-        let closed = closed(month, &books);
+        let mut open = OpenMonth::new(month);
+        for ((of, account), revenue) in &books {
+            if *of == month {
+                open.add(*account, revenue);
+            }
+        }
+        let closed = open.close();
         assert_eq!(closed.total.earned(), Money::from_naira(59 * 60 / 2));
         let ids: Vec<i64> = closed.accounts.iter().map(|(id, _)| id.0).collect();
         assert_eq!(ids, (10..60).rev().collect::<Vec<i64>>());

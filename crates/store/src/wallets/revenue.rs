@@ -6,6 +6,7 @@ use crate::rows::named;
 use database::{Db, Result, Sql, query};
 use domain::revenue::Period;
 use domain::{AccountId, Component, MessageId, Money};
+use std::ops::RangeInclusive;
 
 /// The sum of the entries of an account on a day in Lagos, of one kind and component.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -62,29 +63,63 @@ impl MoneySums<'_> {
         self.db.fetch_optional(oldest.bind(0_i64)).await
     }
 
-    /// Returns the sums of a part of the ledger, of the entries in a period. Only messages and
-    /// credits of the time `made` are read.
-    pub async fn ledger(self, part: i64, made: Period, period: Period) -> Result<Vec<LedgerSum>> {
+    /// Returns ranges that hold all accounts, each with at most so many of those of now. A later
+    /// account is in the last range.
+    pub async fn account_ranges(self, size: u32) -> Result<Vec<RangeInclusive<AccountId>>> {
+        let (mut ranges, mut first) = (Vec::new(), AccountId(i64::MIN));
+        loop {
+            let next = query(
+                "select account_id from accounts where account_id >= $1
+                 order by account_id limit 1 offset $2",
+            );
+            let next = next.bind(first.0).bind(i64::from(size.max(1)));
+            let next: Option<i64> = self.db.fetch_optional(next).await?;
+            let last = next.map_or(i64::MAX, |next| next - 1);
+            ranges.push(first..=AccountId(last));
+            match next {
+                Some(next) => first = AccountId(next),
+                None => return Ok(ranges),
+            }
+        }
+    }
+
+    /// Returns the sums of a part of the ledger, of the entries of some accounts in a period. Only
+    /// messages and credits of the time `made` are read.
+    pub async fn ledger(
+        self,
+        part: i64,
+        made: Period,
+        period: Period,
+        accounts: &RangeInclusive<AccountId>,
+    ) -> Result<Vec<LedgerSum>> {
         let ids = [made.from_ms, made.until_ms].map(MessageId::lowest_at);
         let sums = query(LEDGER)
             .bind(part)
             .bind(&ids[0].0.as_bytes()[..])
             .bind(&ids[1].0.as_bytes()[..])
             .bind(period.from_ms)
-            .bind(period.until_ms);
+            .bind(period.until_ms)
+            .bind(accounts.start().0)
+            .bind(accounts.end().0);
         let rows: Vec<LedgerSumRow> = self.db.fetch_all(sums).await?;
         rows.into_iter().map(LedgerSumRow::read).collect()
     }
 
-    /// Returns the sums of the live top-ups that were paid in a period.
-    pub async fn top_ups(self, period: Period) -> Result<Vec<TopUpSum>> {
+    /// Returns the sums of the live top-ups of some accounts that were paid in a period.
+    pub async fn top_ups(
+        self,
+        period: Period,
+        accounts: &RangeInclusive<AccountId>,
+    ) -> Result<Vec<TopUpSum>> {
         let sums = query(
             "select account_id, (paid_at_ms + 3600000) / 86400000 as day, count(*),
                  cast(sum(amount) as bigint), cast(sum(vat) as bigint), cast(sum(bonus) as bigint)
              from top_ups where sandbox = $1 and paid_at_ms >= $2 and paid_at_ms < $3
+                 and account_id >= $4 and account_id <= $5
              group by 1, 2",
         );
         let sums = sums.bind(false).bind(period.from_ms).bind(period.until_ms);
+        let sums = sums.bind(accounts.start().0).bind(accounts.end().0);
         let rows: Vec<(i64, i64, i64, i64, i64, i64)> = self.db.fetch_all(sums).await?;
         let sum = |(account, day, count, amount, vat, bonus)| TopUpSum {
             account: AccountId(account),
@@ -108,6 +143,7 @@ const LEDGER: Sql = Sql {
              cast(sum(amount) as bigint) as amount
          from ledger where bucket = $1 and subject >= $2 and subject < $3
              and created_at_ms >= $4 and created_at_ms < $5 and kind <> 'transfer'
+             and account_id >= $6 and account_id <= $7
          group by 1, 2, 3, 4, 5",
     postgres: "select l.account_id, l.kind, l.component, l.day, l.is_top_up, l.amount
          from wallets w cross join lateral (
@@ -120,7 +156,7 @@ const LEDGER: Sql = Sql {
                  and subject >= $2 and subject < $3
                  and created_at_ms >= $4 and created_at_ms < $5 and kind <> 'transfer'
              group by 1, 2, 3, 4, 5
-         ) l where w.bucket = $1",
+         ) l where w.bucket = $1 and w.account_id >= $6 and w.account_id <= $7",
 };
 
 struct LedgerSumRow {

@@ -5,7 +5,8 @@ use domain::payment::{
 };
 use domain::revenue::Period;
 use domain::{AccountId, Component, Environment, Money, lagos_day};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 use store::EntryKind;
 use storekit::{Kit, NOW, Sending, credit, fresh, naira, report, sending, twins, undelivered};
 
@@ -13,6 +14,7 @@ twins!(
     each_entry_is_summed_once_on_its_day,
     a_top_up_is_summed_with_its_vat_when_it_is_paid,
     money_moves_after_the_oldest_account,
+    each_account_is_in_one_range,
 );
 
 const DAY_MS: i64 = 86_400_000;
@@ -21,6 +23,8 @@ const AROUND: Period = Period {
     from_ms: NOW - 2 * DAY_MS,
     until_ms: NOW + 40 * DAY_MS,
 };
+
+const EVERYBODY: RangeInclusive<AccountId> = AccountId(i64::MIN)..=AccountId(i64::MAX);
 
 /// The sums of some accounts by account, kind, component, day and whether they are of top-ups.
 type Sums = BTreeMap<(AccountId, &'static str, &'static str, i64, bool), Money>;
@@ -32,7 +36,7 @@ async fn sums(kit: &Kit, accounts: &[AccountId], period: Period) -> Sums {
     for (from_ms, until_ms) in [(AROUND.from_ms, NOW), (NOW, AROUND.until_ms)] {
         let made = Period { from_ms, until_ms };
         for part in 0..sums.parts() {
-            for sum in sums.ledger(part, made, period).await.unwrap() {
+            for sum in sums.ledger(part, made, period, &EVERYBODY).await.unwrap() {
                 let kind = (sum.kind.as_str(), sum.component.as_str());
                 let key = (sum.account, kind.0, kind.1, sum.day, sum.is_top_up);
                 if accounts.contains(&sum.account) {
@@ -137,7 +141,7 @@ async fn a_top_up_is_summed_with_its_vat_when_it_is_paid(kit: &Kit) {
     assert_eq!(sums(kit, &[account], AROUND).await, Sums::from(expected));
 
     let sums = kit.store.wallets().sums();
-    let found = sums.top_ups(AROUND).await.unwrap();
+    let found = sums.top_ups(AROUND, &EVERYBODY).await.unwrap();
     let own: Vec<_> = found.iter().filter(|sum| sum.account == account).collect();
     assert_eq!(own.len(), 1);
     assert_eq!((own[0].day, own[0].count), (day + 1, 2));
@@ -145,7 +149,10 @@ async fn a_top_up_is_summed_with_its_vat_when_it_is_paid(kit: &Kit) {
     assert_eq!(amounts, (naira(2_000), naira(150), naira(100)));
     let until_ms = later_ms;
     let before = Period { until_ms, ..AROUND };
-    let found = sums.top_ups(before).await.unwrap();
+    let found = sums.top_ups(before, &EVERYBODY).await.unwrap();
+    assert!(found.iter().all(|sum| sum.account != account));
+    let later = AccountId(account.0 + 1)..=AccountId(i64::MAX);
+    let found = sums.top_ups(AROUND, &later).await.unwrap();
     assert!(found.iter().all(|sum| sum.account != account));
 }
 
@@ -153,4 +160,33 @@ async fn money_moves_after_the_oldest_account(kit: &Kit) {
     kit.account(0).await;
     let oldest = kit.store.wallets().sums().begins_at_ms().await.unwrap();
     assert_eq!(oldest, Some(NOW));
+}
+
+async fn each_account_is_in_one_range(kit: &Kit) {
+    let accounts = [
+        kit.account(100).await,
+        kit.account(100).await,
+        kit.account(100).await,
+    ];
+    let sums = kit.store.wallets().sums();
+    for size in [1, 2, 1_000_000] {
+        let ranges = sums.account_ranges(size).await.unwrap();
+        for account in accounts {
+            let holding = ranges.iter().filter(|range| range.contains(&account));
+            assert_eq!(holding.count(), 1, "{size}");
+        }
+        let of_own = |range: &RangeInclusive<AccountId>| {
+            accounts.iter().filter(|one| range.contains(one)).count() as u64
+        };
+        assert!(ranges.iter().all(|range| of_own(range) <= u64::from(size)));
+        let edges = (ranges[0].start(), ranges[ranges.len() - 1].end());
+        assert_eq!(edges, (EVERYBODY.start(), EVERYBODY.end()));
+    }
+    let mut found = BTreeSet::new();
+    for part in 0..sums.parts() {
+        let only = accounts[1]..=accounts[1];
+        let of_part = sums.ledger(part, AROUND, AROUND, &only).await.unwrap();
+        found.extend(of_part.iter().map(|sum| sum.account));
+    }
+    assert_eq!(found, [accounts[1]].into());
 }
