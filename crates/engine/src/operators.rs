@@ -30,7 +30,7 @@ mod wallets;
 
 pub use crate::changes::{Cancelled, MessageRequest};
 pub use crate::queries::recipients::OutcomeCount;
-pub use crate::queries::resale::{MAX_RESALE_MESSAGES, ResaleUsage};
+pub use crate::queries::resale::ResaleUsage;
 pub use accounts::{Accounts, QueuedSettled};
 pub use actor::Actor;
 pub use audit::Audit;

@@ -7,12 +7,15 @@ use crate::error::Error;
 use domain::search::{MessageFilter, Page, Position};
 use domain::{AccountId, Money};
 use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// Number of messages that are read at a time.
-const MESSAGES_BATCH_SIZE: u32 = 500;
-/// Maximum number of messages that are read. The numbers of a sub-account with more begin at the last
-/// that was read.
-pub const MAX_RESALE_MESSAGES: usize = 10_000;
+const MESSAGES_BATCH_SIZE: u32 = 200;
+/// Maximum number of messages that are read, and the time after which no more are read: a page waits
+/// for them. The numbers of a sub-account with more begin at the last that was read.
+const MAX_MESSAGES: usize = 2_000;
+const READING_TIME: Duration = Duration::from_secs(1);
 
 /// The usage of a sub-account in a period.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -21,7 +24,7 @@ pub struct ResaleUsage {
     pub gateways: Vec<Usage>,
     /// The part of the charges that the parent got, without what was taken back.
     pub margin: Money,
-    /// The time at which the numbers begin, if the period has more messages than are read.
+    /// The time at which the numbers begin, if older messages of the period were not read.
     pub counted_since_ms: Option<i64>,
 }
 
@@ -37,6 +40,7 @@ pub(crate) async fn usage(
     };
     let mut gateways: BTreeMap<&'static str, Usage> = BTreeMap::new();
     let (mut usage, mut read, mut after) = (ResaleUsage::default(), 0, None);
+    let began = Instant::now();
     loop {
         let page = Page {
             limit: MESSAGES_BATCH_SIZE,
@@ -58,7 +62,7 @@ pub(crate) async fn usage(
         let Some(last) = found.ends_at else {
             break;
         };
-        if read >= MAX_RESALE_MESSAGES {
+        if is_enough(read, began.elapsed()) {
             usage.counted_since_ms = Some(last.accepted_at_ms());
             break;
         }
@@ -69,4 +73,22 @@ pub(crate) async fn usage(
     }
     usage.gateways = gateways.into_values().collect();
     Ok(usage)
+}
+
+/// Returns `true` once no more messages are read for a page.
+fn is_enough(messages: usize, time: Duration) -> bool {
+    messages >= MAX_MESSAGES || time >= READING_TIME
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_ends_after_some_messages_or_some_time() {
+        let short = READING_TIME / 2;
+        assert!(!is_enough(MAX_MESSAGES - 1, short));
+        assert!(is_enough(MAX_MESSAGES, short));
+        assert!(is_enough(1, READING_TIME));
+    }
 }

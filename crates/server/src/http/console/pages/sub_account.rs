@@ -13,7 +13,7 @@ use domain::resale::{Direction, PagePrice};
 use domain::user::role::Permission::ManageMoney;
 use domain::{AccountStatus, Gateway, Money, Price};
 use engine::SubAccount;
-use engine::operators::{MAX_RESALE_MESSAGES, ResaleUsage};
+use engine::operators::ResaleUsage;
 
 /// The period of the usage.
 pub(super) const DAYS: i64 = 30;
@@ -108,10 +108,7 @@ fn figures(sub: &SubAccount, usage: &ResaleUsage) -> Vec<Figure> {
 fn facts(sub: &SubAccount, usage: &ResaleUsage) -> Vec<(String, String)> {
     let account = &sub.account;
     let period = match usage.counted_since_ms {
-        Some(at_ms) => {
-            let most = count(MAX_RESALE_MESSAGES as u64);
-            format!("Since {}, the last {most} messages", time(at_ms))
-        }
+        Some(at_ms) => format!("Since {}; older messages are not counted", time(at_ms)),
         None => format!("The last {DAYS} days"),
     };
     let facts = [
