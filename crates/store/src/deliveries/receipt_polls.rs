@@ -1,7 +1,7 @@
 //! The messages whose state a carrier is asked for, because it posts no receipts.
 
 use crate::batches::batch::Progress;
-use database::{Change, Db, Result, Tx, bulk, locking, query, value};
+use database::{Change, Db, Result, Tx, bulk, by_whole_keys, locking, query, value};
 use domain::http_carrier::PollTimes;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,6 +25,8 @@ pub struct DuePoll {
     pub id: String,
     /// The time at which it was due.
     pub due_at_ms: i64,
+    /// The time of the last request.
+    pub ends_at_ms: i64,
     /// `true` if its state is asked for the last time.
     pub is_last: bool,
 }
@@ -83,31 +85,49 @@ impl Change for Take {
 
     async fn apply(&self, tx: &mut Tx) -> Result<Vec<DuePoll>> {
         let PolledCarrier { carrier, times } = &self.polled;
+        // A message that another node takes at this moment is left to it.
         let find = locking!(
             "select carrier_id, due_at_ms, ends_at_ms from receipt_polls
              where carrier = $1 and due_at_ms <= $2 order by due_at_ms limit $3";
-            "for update"
+            "for update skip locked"
         );
         let find = query(find).bind(&**carrier).bind(self.now_ms);
         let rows: Vec<(String, i64, i64)> = tx.fetch_all(find.bind(i64::from(self.limit))).await?;
-        let mut due = Vec::with_capacity(rows.len());
-        for (id, due_at_ms, ends_at_ms) in rows {
-            let next_at_ms = times.next_at_ms(self.now_ms, ends_at_ms);
-            // The last request is repeated, should this node end before its answer.
-            let claimed_until_ms = self.now_ms.saturating_add(times.interval_ms);
-            let claim = query(
-                "update receipt_polls set due_at_ms = $1 where carrier = $2 and carrier_id = $3",
-            );
-            let claim = claim.bind(next_at_ms.unwrap_or(claimed_until_ms));
-            tx.execute(claim.bind(&**carrier).bind(&id)).await?;
-            due.push(DuePoll {
-                id,
-                due_at_ms,
-                is_last: next_at_ms.is_none(),
-            });
-        }
-        Ok(due)
+        // The last request is repeated, should this node end before its answer.
+        let claimed_until_ms = self.now_ms.saturating_add(times.interval_ms);
+        let next_of = |ends_at_ms| times.next_at_ms(self.now_ms, ends_at_ms);
+        let claim = bulk(
+            "update receipt_polls set due_at_ms = $3 where carrier = $1 and carrier_id = $2",
+            "update receipt_polls p set due_at_ms = v.due_at_ms
+             from unnest($1::text[], $2::text[], $3::bigint[]) as v (carrier, carrier_id, due_at_ms)
+             where p.carrier = v.carrier and p.carrier_id = v.carrier_id",
+        );
+        let claim = claim.rows(&rows, |(id, _, ends_at_ms)| {
+            let next_at_ms = next_of(*ends_at_ms).unwrap_or(claimed_until_ms);
+            [value(&**carrier), value(id.as_str()), value(next_at_ms)]
+        });
+        tx.execute_each(claim).await?;
+        let due = rows.into_iter().map(|(id, due_at_ms, ends_at_ms)| DuePoll {
+            id,
+            due_at_ms,
+            ends_at_ms,
+            is_last: next_of(ends_at_ms).is_none(),
+        });
+        Ok(due.collect())
     }
+}
+
+/// Removes messages. Their keys are in order, so that two nodes lock rows alike.
+async fn remove(tx: &mut Tx, keys: &[(&str, &str)]) -> Result<()> {
+    let remove = by_whole_keys(
+        "delete from receipt_polls where carrier = $1 and carrier_id = $2",
+        "delete from receipt_polls where ",
+        &["carrier", "carrier_id"],
+        "",
+    );
+    let remove = remove.rows(keys, |&(carrier, id)| [value(carrier), value(id)]);
+    tx.execute_each(remove).await?;
+    Ok(())
 }
 
 struct Finish {
@@ -119,11 +139,8 @@ impl Change for Finish {
     type Output = ();
 
     async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        for id in &self.ids {
-            let remove = query("delete from receipt_polls where carrier = $1 and carrier_id = $2");
-            tx.execute(remove.bind(&*self.carrier).bind(id)).await?;
-        }
-        Ok(())
+        let keys = self.ids.iter().map(|id| (&*self.carrier, id.as_str()));
+        remove(tx, &keys.collect::<Vec<_>>()).await
     }
 }
 
@@ -141,11 +158,10 @@ impl Change for Forget {
              order by ends_at_ms limit $2",
         );
         let find = find.bind(self.before_ms).bind(MAX_FORGOTTEN);
-        let rows: Vec<(String, String)> = tx.fetch_all(find).await?;
-        for (carrier, id) in &rows {
-            let remove = query("delete from receipt_polls where carrier = $1 and carrier_id = $2");
-            tx.execute(remove.bind(carrier).bind(id)).await?;
-        }
+        let mut rows: Vec<(String, String)> = tx.fetch_all(find).await?;
+        rows.sort_unstable();
+        let keys = rows.iter().map(|(carrier, id)| (&**carrier, &**id));
+        remove(tx, &keys.collect::<Vec<_>>()).await?;
         Ok(i64::try_from(rows.len()).is_ok_and(|found| found == MAX_FORGOTTEN))
     }
 }

@@ -84,6 +84,10 @@ async fn the_last_request_is_due_at_the_end_of_period_or_validity(kit: &Kit) {
     // A node that ended before the answer leaves it to another one.
     let again = due(kit, NOW + 11 * MINUTE, 9).await;
     assert_eq!(again, [(ids[0].clone(), true)]);
+    let polls = kit.store.receipt_polls();
+    let taken = polls.take(polled(), NOW + 12 * MINUTE, 9).await.unwrap();
+    let ends: Vec<i64> = taken.iter().map(|one| one.ends_at_ms).collect();
+    assert_eq!(ends, [NOW + 10 * MINUTE], "a repetition moves no end");
 }
 
 async fn two_nodes_take_each_message_once(kit: &Kit) {
@@ -100,6 +104,13 @@ async fn two_nodes_take_each_message_once(kit: &Kit) {
     let mut taken: Vec<String> = taken.map(|one| one.id).collect();
     taken.sort();
     assert_eq!(taken, ids);
+    // Some of many are removed by one statement, and the rest stays due.
+    let (polls, carrier) = (kit.store.receipt_polls(), Arc::<str>::from(CARRIER));
+    let (over, left) = ids.split_at(30);
+    let mut over = over.to_vec();
+    over.reverse();
+    polls.finish(carrier, over).await.unwrap();
+    assert_eq!(due(kit, NOW + 2 * MINUTE, 40).await, open(left));
 }
 
 async fn what_nobody_asks_for_any_more_is_forgotten(kit: &Kit) {
