@@ -31,6 +31,7 @@ mod task;
 pub(crate) mod transport;
 mod worker;
 
+pub(crate) use bind::back_off;
 pub(crate) use failover::{move_unconfigured, note_due};
 pub(crate) use http_link::http_request;
 pub(crate) use task::run;

@@ -3,6 +3,8 @@
 //! The node that is connected to a carrier asks. The messages to ask for are in the database, so they
 //! survive a restart, and another node continues after a take-over.
 
+mod pauses;
+
 use crate::context::carrier::Carrier;
 use crate::context::http_client::HttpClient;
 use crate::context::http_client::connect::Connector;
@@ -15,6 +17,7 @@ use crate::settings::{CarrierSettings, PollSettings};
 use crate::settle::http_receipts;
 use database::Outage;
 use domain::http_carrier::HttpReceipt;
+use pauses::{Pauses, is_failure};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +27,9 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 /// Period of the search for messages that are due, and for carriers that this node is connected to.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Time after the last request in which it is repeated while it fails.
+const LATE_MS: i64 = 3_600_000;
 
 /// Outage of the reads and removals of messages, over all carriers.
 static POLLS: Outage = Outage::of("messages whose receipts are polled cannot be read");
@@ -108,6 +114,16 @@ struct Asked {
     poll: DuePoll,
     /// The receipt, if the state is final.
     receipt: Option<HttpReceipt>,
+    /// `true` if the carrier does not answer for any message now.
+    is_failed: bool,
+}
+
+impl Asked {
+    /// Returns `true` if the state is not asked for again.
+    fn is_over(&self, now_ms: i64) -> bool {
+        let is_repeated = self.is_failed && now_ms < self.poll.ends_at_ms.saturating_add(LATE_MS);
+        self.receipt.is_some() || (self.poll.is_last && !is_repeated)
+    }
 }
 
 impl Poller {
@@ -137,9 +153,11 @@ impl Poller {
         // A message is due again while a slow carrier has not answered for it.
         let mut open = HashSet::new();
         let mut next_look = Instant::now();
+        let mut pauses = Pauses::new(next_look);
         loop {
-            let free = self.window - requests.len().min(self.window);
-            if free > 0 && next_look <= Instant::now() {
+            let free = pauses.window(self.window).saturating_sub(requests.len());
+            let begin = next_look.max(pauses.end);
+            if free > 0 && begin <= Instant::now() {
                 let due = self.take(free).await;
                 if due.len() < free {
                     // Nothing else is due now.
@@ -161,10 +179,11 @@ impl Poller {
                     }
                     for asked in &all {
                         open.remove(&asked.poll.id);
+                        pauses.note(asked.is_failed, Instant::now(), &self.context.random);
                     }
                     self.settle(all).await;
                 }
-                () = sleep_until(next_look), if free > 0 => {}
+                () = sleep_until(begin), if free > 0 => {}
             }
         }
     }
@@ -197,7 +216,7 @@ impl Poller {
         let stateless = Arc::clone(&self.stateless);
         async move {
             let name = &*carrier;
-            let (mut receipt, mut failure) = (None, None);
+            let (mut receipt, mut failure, mut is_failed) = (None, None, false);
             let mut outcome = PollOutcome::Unanswered;
             if let Some((url, request)) = http_request(rules.poll.request(&poll.id)) {
                 match client.send(&url, request, timeout).await {
@@ -205,12 +224,16 @@ impl Poller {
                         let status = answered.status;
                         receipt = rules.poll.receipt(&poll.id, status, &answered.body);
                         outcome = outcome_of(receipt.as_ref());
+                        is_failed = is_failure(status);
                         if receipt.is_none() {
                             receipt_unreadable(name);
                             failure = Some(format!("HTTP {status} without a state"));
                         }
                     }
-                    Err(unanswered) => failure = Some(unanswered.error().to_string()),
+                    Err(unanswered) => {
+                        is_failed = true;
+                        failure = Some(unanswered.error().to_string());
+                    }
                 }
             }
             receipt_polled(name, outcome);
@@ -228,6 +251,7 @@ impl Poller {
             Asked {
                 poll,
                 receipt: receipt.filter(|receipt| receipt.status.is_some()),
+                is_failed,
             }
         }
     }
@@ -235,8 +259,9 @@ impl Poller {
     /// Commits final states. A state that cannot be stored is asked for again.
     async fn settle(&self, all: Vec<Asked>) {
         let (mut over, mut receipts) = (Vec::new(), Vec::new());
+        let now_ms = self.context.clock.now_ms();
         for asked in all {
-            if asked.receipt.is_some() || asked.poll.is_last {
+            if asked.is_over(now_ms) {
                 over.push(asked.poll.id);
             }
             receipts.extend(asked.receipt);
@@ -248,6 +273,36 @@ impl Poller {
         if stored.await.is_ok() {
             let polls = self.context.store.receipt_polls();
             POLLS.note(polls.finish(Arc::clone(&self.carrier), over).await);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_last_request_is_repeated_for_a_while() {
+        let asked = |is_last, is_failed| Asked {
+            poll: DuePoll {
+                id: "1".to_owned(),
+                due_at_ms: 5,
+                ends_at_ms: 5,
+                is_last,
+            },
+            receipt: None,
+            is_failed,
+        };
+        for (is_last, is_failed, now_ms, expected) in [
+            (false, false, 5, false),
+            (false, true, 5, false),
+            (true, false, 5, true),
+            (true, true, 5, false),
+            (true, true, 4 + LATE_MS, false),
+            (true, true, 5 + LATE_MS, true),
+        ] {
+            let is_over = asked(is_last, is_failed).is_over(now_ms);
+            assert_eq!(is_over, expected, "{is_last} {is_failed} {now_ms}");
         }
     }
 }

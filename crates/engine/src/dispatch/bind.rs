@@ -133,7 +133,7 @@ pub(super) const fn delays(refused: bool) -> (Duration, Duration) {
 
 /// Returns the delay after `failures` failures. It doubles up to the longest one, with a jitter of
 /// a quarter.
-pub(super) fn back_off(
+pub(crate) fn back_off(
     (first, longest): (Duration, Duration),
     failures: u32,
     random: &Random,

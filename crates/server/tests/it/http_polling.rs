@@ -154,6 +154,27 @@ async fn polling_ends_with_its_period() {
 }
 
 #[tokio::test]
+async fn a_failing_carrier_is_asked_seldom_and_the_last_request_again() {
+    let aggregator = Aggregator::start([]).await;
+    answer_with(&aggregator, 503, "busy");
+    let ogene = polling(&aggregator)
+        .set("carriers.mtn.receipts.poll.period", r#""2s""#)
+        .start()
+        .await;
+    let message = json!({"from": SENDER, "to": numbers(10), "body": "Dear customer"});
+    let id = ogene.sent_id(message).await;
+    polled_at_least(&aggregator, 1).await;
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    // Each message would be asked for three times or more without pauses.
+    let count = polled(&aggregator).len();
+    assert!(count < 30, "{count}");
+    answer_with(&aggregator, 200, "Delivered");
+    assert_eq!(ogene.outcome(&id).await, vec!["delivrd"; 10]);
+    no_polls_are_left(&ogene).await;
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn several_nodes_ask_for_each_state_once() {
     let aggregator = Aggregator::start([]).await;
     answer_with(&aggregator, 200, "Delivered");
