@@ -104,7 +104,7 @@ async fn use_code(state: &State, found: &UserSecrets, code: &str) -> Result<bool
     let edit = match step {
         Some(step) => Edit::UseStep(step),
         None => match recovery::without(&found.recovery_codes, code) {
-            Some(left) => Edit::UseRecoveryCode(found.recovery_codes.len(), left),
+            Some(left) => Edit::UseRecoveryCode(found.recovery_codes.clone(), left),
             None => return Ok(false),
         },
     };

@@ -28,8 +28,8 @@ pub enum Edit {
     RecoveryCodes(Vec<String>),
     /// A step of the second factor that is used up.
     UseStep(i64),
-    /// The hashes of the recovery codes that are left after the use of one of so many.
-    UseRecoveryCode(usize, Vec<String>),
+    /// The hashes of the recovery codes before the use of one, and of those that are left.
+    UseRecoveryCode(Vec<String>, Vec<String>),
     /// The status.
     Status(UserStatus),
 }
@@ -69,7 +69,7 @@ impl Edit {
             Self::ConfirmSecondFactor(..) => now.totp_step.is_none() && now.totp_secret.is_some(),
             Self::RecoveryCodes(_) => now.totp_step.is_some(),
             Self::UseStep(step) => now.totp_step.is_some_and(|last| last < *step),
-            Self::UseRecoveryCode(before, _) => now.recovery_codes.len() == *before,
+            Self::UseRecoveryCode(before, _) => now.recovery_codes == *before,
             _ => true,
         }
     }

@@ -424,8 +424,11 @@ async fn a_step_and_a_recovery_code_are_used_once(kit: &Kit) {
         (Edit::UseStep(5), false),
         (Edit::UseStep(6), true),
         (Edit::UseStep(6), false),
-        (Edit::UseRecoveryCode(3, codes(2)), true),
-        (Edit::UseRecoveryCode(3, codes(2)), false),
+        (Edit::UseRecoveryCode(codes(3), codes(2)), true),
+        (Edit::UseRecoveryCode(codes(3), codes(2)), false),
+        // New codes are not replaced by what is left of as many old ones.
+        (Edit::RecoveryCodes(vec!["new".to_owned(); 2]), true),
+        (Edit::UseRecoveryCode(codes(2), codes(1)), false),
         (Edit::RemoveSecondFactor, true),
         (Edit::UseStep(7), false),
     ];
@@ -527,7 +530,7 @@ async fn no_secret_of_a_user_is_in_the_audit(kit: &Kit) {
         Edit::NewSecondFactor(b"secret of a factor".to_vec()),
         Edit::ConfirmSecondFactor(1, vec!["hash of a code".to_owned()]),
         Edit::RecoveryCodes(vec!["hash of a code".to_owned()]),
-        Edit::UseRecoveryCode(1, Vec::new()),
+        Edit::UseRecoveryCode(vec!["hash of a code".to_owned()], Vec::new()),
         Edit::RemoveSecondFactor,
         Edit::Status(UserStatus::Disabled),
         Edit::Status(UserStatus::Active),
