@@ -47,15 +47,19 @@ pub(super) async fn by_password(
     let stored = found.as_ref().and_then(|found| found.password.clone());
     let is_right = state.hashing.verify(password, stored).await?;
     let is_active = |found: &UserSecrets| found.user.status == UserStatus::Active;
-    let user = match found {
-        Some(found) if is_right && is_active(&found) => found.user,
+    let found = match found {
+        Some(found) if is_right && is_active(&found) => found,
         _ => return Err(SessionError::Wrong),
     };
-    let account = first_account(state, user.id).await?;
-    let is_complete = !user.has_second_factor;
+    let user = found.user.id;
+    let account = first_account(state, user).await?;
+    let is_complete = !found.user.has_second_factor;
     let (session, secret) = state.new_session(client, is_complete);
-    let by = state.by(user.id);
-    store.sessions().add(user.id, account, session, by).await?;
+    let (sessions, by) = (store.sessions(), state.by(user));
+    // A check takes a while. A password that was replaced meanwhile must not begin a session.
+    if !sessions.add_checked(found, account, session, by).await? {
+        return Err(SessionError::Wrong);
+    }
     if is_complete {
         // With a second factor the count stays, or a known password would free guesses of codes.
         store.sign_in_failures().succeeded(attempt).await?;

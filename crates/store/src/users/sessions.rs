@@ -4,14 +4,14 @@
 use super::session_rows::{
     NewSession, SessionInfo, SessionRow, end_all, enter_sign_in, insert, is_there,
 };
-use super::user_rows::{account, stored_account};
+use super::user_rows::{UserSecrets, account, locked, stored_account};
 use crate::operators::audit::By;
 use crate::rows::named;
 use database::{Change, Db, FromRow, Result, Row, Tx, query};
 use domain::AccountId;
-use domain::user::UserId;
 use domain::user::role::Role;
 use domain::user::secret::SecretHash;
+use domain::user::{UserId, UserStatus};
 
 /// A session with its user and role, as a request needs them.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -58,18 +58,32 @@ struct AddSession {
     user: UserId,
     account: Option<AccountId>,
     session: NewSession,
+    /// The user whose password was checked.
+    checked: Option<UserSecrets>,
     by: By,
 }
 
 impl Change for AddSession {
-    type Output = ();
+    type Output = bool;
 
-    async fn apply(&self, tx: &mut Tx) -> Result<()> {
-        insert(tx, (self.user, self.account), &self.session, &self.by).await
+    async fn apply(&self, tx: &mut Tx) -> Result<bool> {
+        if let Some(checked) = &self.checked {
+            let now = locked(tx, self.user).await?;
+            let is_same = now.is_some_and(|now| {
+                now.user.status == UserStatus::Active
+                    && now.password == checked.password
+                    && now.totp_step.is_some() == checked.totp_step.is_some()
+            });
+            if !is_same {
+                return Ok(false);
+            }
+        }
+        insert(tx, (self.user, self.account), &self.session, &self.by).await?;
+        Ok(true)
     }
 
-    async fn is_committed(&self, tx: &mut Tx, (): &()) -> Result<bool> {
-        is_there(tx, &self.session.hash).await
+    async fn is_committed(&self, tx: &mut Tx, added: &bool) -> Result<bool> {
+        Ok(!added || is_there(tx, &self.session.hash).await?)
     }
 }
 
@@ -184,6 +198,27 @@ impl Sessions<'_> {
             user,
             account,
             session,
+            checked: None,
+            by,
+        };
+        self.db.change(add).await?;
+        Ok(())
+    }
+
+    /// Adds a session of a user whose password was checked. Returns `false` if the password, the
+    /// second factor or the status has changed since the user was read.
+    pub async fn add_checked(
+        self,
+        checked: UserSecrets,
+        account: Option<AccountId>,
+        session: NewSession,
+        by: By,
+    ) -> Result<bool> {
+        let add = AddSession {
+            user: checked.user.id,
+            account,
+            session,
+            checked: Some(checked),
             by,
         };
         self.db.change(add).await

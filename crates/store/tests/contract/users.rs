@@ -18,6 +18,7 @@ twins!(
     a_session_of_a_disabled_or_removed_user_is_refused,
     a_new_role_ends_the_sessions_in_its_account,
     a_new_password_ends_the_other_sessions,
+    a_password_that_was_replaced_begins_no_session,
     a_renewed_session_has_another_secret,
     the_session_unused_longest_gives_way,
     the_last_owner_and_the_last_operator_stay,
@@ -210,6 +211,29 @@ async fn a_new_password_ends_the_other_sessions(kit: &Kit) {
     assert_eq!(found(kit, &ended).await, None);
     let now = kit.store.users().find(user).await.unwrap().unwrap();
     assert_eq!(now.password.as_deref(), Some("new"));
+}
+
+async fn a_password_that_was_replaced_begins_no_session(kit: &Kit) {
+    let user = member(kit, None, Role::Operator).await;
+    let (users, sessions) = (kit.store.users(), kit.store.sessions());
+    let add = async |checked| {
+        let session = session();
+        let hash = session.hash;
+        let added = sessions.add_checked(checked, None, session, by(NOW));
+        let added = added.await.unwrap();
+        assert_eq!(found(kit, &hash).await.is_some(), added);
+        added
+    };
+    let read = async || users.find(user).await.unwrap().unwrap();
+    assert!(add(read().await).await);
+    for edit in [
+        Edit::Password("$argon2id$other".to_owned()),
+        Edit::Status(UserStatus::Disabled),
+    ] {
+        let checked = read().await;
+        assert!(users.edit(user, edit, None, by(NOW)).await.unwrap());
+        assert!(!add(checked).await);
+    }
 }
 
 async fn a_renewed_session_has_another_secret(kit: &Kit) {
