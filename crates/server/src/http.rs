@@ -95,8 +95,8 @@ pub fn router(state: State, pages: Option<Console>, shows_metrics: bool) -> Rout
         .with_state(state)
 }
 
-/// Returns the routes that the sandbox does not have: the changes of what an account owns, its tokens
-/// and its SMPP users.
+/// Returns the routes that the sandbox does not have: the changes of what an account owns, and
+/// its SMPP users.
 fn live_only() -> Router<Arc<Api>> {
     Router::new()
         .route("/api/v2/webhooks/secrets", post(webhooks::make_secret))
@@ -124,7 +124,7 @@ fn live_only() -> Router<Arc<Api>> {
         .route("/api/v2/opt-outs/{recipient}", delete(opt_outs::remove))
         .route("/api/v2/alerts", post(alerts::add))
         .route("/api/v2/alerts/{alert_id}", delete(alerts::remove))
-        .route("/api/v2/tokens", get(tokens::list).post(tokens::make))
+        .route("/api/v2/tokens", post(tokens::make))
         .route("/api/v2/tokens/{token_id}", delete(tokens::revoke))
         .route(
             "/api/v2/smpp-users",
@@ -213,6 +213,7 @@ fn owned(at: &impl Fn(&str) -> String) -> Router<Arc<Api>> {
             &at("/sub-accounts/{sub_account_id}"),
             get(sub_accounts::read),
         )
+        .route(&at("/tokens"), get(tokens::list))
         .route(&at("/webhooks/secrets"), get(webhooks::secrets))
         .route(&at("/webhooks/dead"), get(webhooks::dead))
         .route(&at("/webhooks/attempts"), get(webhooks::attempts))

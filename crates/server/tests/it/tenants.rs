@@ -163,6 +163,7 @@ const POLICIES: &[(&str, Policy)] = &[
     ("/api/sandbox/v2/inbound/answers", Policy::Own),
     ("/api/sandbox/v2/opt-outs", Policy::Own),
     ("/api/sandbox/v2/exports/opt-outs.csv", Policy::Own),
+    ("/api/sandbox/v2/tokens", Policy::Own),
     ("/api/sandbox/v2/sub-accounts", Policy::Own),
     (
         "/api/sandbox/v2/sub-accounts/{sub_account_id}",

@@ -5,6 +5,7 @@ use crate::kit::{MTN, Ogene, to, until};
 use serde_json::{Value, json};
 
 const TOKENS: &str = "/api/v2/tokens";
+const SANDBOX_TOKENS: &str = "/api/sandbox/v2/tokens";
 
 /// Makes a token by another one.
 async fn make(ogene: &Ogene, by: &str, fields: Value) -> Answer {
@@ -54,6 +55,12 @@ async fn a_token_is_shown_once_listed_and_revoked() {
 
     let page = list(&ogene, &format!("{TOKENS}?limit=1")).await;
     assert_eq!(page["items"], json!([data]));
+    let sandbox = list(&ogene, &format!("{SANDBOX_TOKENS}?limit=1")).await;
+    assert_eq!(sandbox["items"], page["items"], "a token is valid for both");
+    assert_eq!(sandbox["sandbox"], true);
+    let post = Request::post(SANDBOX_TOKENS).bearer(&ogene.shop.token);
+    let refused = ogene.ask(&post.json(&fields)).await;
+    assert_eq!(refused.status, 405, "{}", refused.text());
     let cursor = page["next_cursor"].as_str().expect("a cursor");
     let rest = list(&ogene, &format!("{TOKENS}?cursor={cursor}")).await;
     assert_eq!(rest["items"][0]["token_id"], ogene.shop.token_id);

@@ -17,10 +17,12 @@ use utoipa::ToSchema;
 /// Lists the tokens of the account.
 pub(crate) async fn list(listing: Listing) -> Response {
     let call = &listing.call;
+    let environment = call.environment();
     let found = async {
         let fields = listing.fields()?;
         let queries = call.admission.queries();
-        Ok::<_, Failure>(list_answer(queries.tokens(fields.page()).await?))
+        let found = queries.tokens(fields.page()).await?;
+        Ok::<_, Failure>(list_answer(found, environment))
     };
     call.answer(found.await)
 }
@@ -52,9 +54,12 @@ pub(crate) async fn revoke(removing: Removing) -> Response {
 }
 
 /// Returns the envelope of a page of tokens.
-pub(crate) fn list_answer(found: ListPage<TokenInfo>) -> Envelope<List<TokenItem>> {
+pub(crate) fn list_answer(
+    found: ListPage<TokenInfo>,
+    environment: Environment,
+) -> Envelope<List<TokenItem>> {
     let item = |info| TokenItem::new(&info, None);
-    let list = List::new(found, Environment::Live, item);
+    let list = List::new(found, environment, item);
     Envelope::new("Tokens retrieved.", list)
 }
 

@@ -151,8 +151,8 @@ fn interface(
     webhooks::add(paths, prefix, environment, installation);
     sub_accounts::add(paths, prefix, environment, installation);
     alerts::add(paths, prefix, environment, installation);
+    tokens::add(paths, prefix, environment, installation);
     if environment == Environment::Live {
-        tokens::add(paths, prefix, installation);
         smpp_users::add(paths, prefix, installation);
     }
 }

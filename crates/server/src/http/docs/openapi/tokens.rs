@@ -39,15 +39,22 @@ pub(crate) fn schemas() -> Vec<(String, RefOr<Schema>)> {
     schemas
 }
 
-/// Adds the operations. The sandbox has none, as its tokens are the same.
-pub(super) fn add(paths: &mut Paths, prefix: &str, installation: &Installation) {
+/// Adds the operations of an environment. The sandbox has the list, as its tokens are the same.
+pub(super) fn add(
+    paths: &mut Paths,
+    prefix: &str,
+    environment: Environment,
+    installation: &Installation,
+) {
     let mut at = EnvironmentPaths { paths, prefix };
-    at.get("/tokens", list_tokens(installation));
-    at.post("/tokens", make(installation));
-    at.delete("/tokens/{token_id}", revoke(installation));
+    at.get("/tokens", list_tokens(environment, installation));
+    if environment == Environment::Live {
+        at.post("/tokens", make(installation));
+        at.delete("/tokens/{token_id}", revoke(installation));
+    }
 }
 
-fn list_tokens(installation: &Installation) -> OperationBuilder {
+fn list_tokens(environment: Environment, installation: &Installation) -> OperationBuilder {
     let found = one_page(example());
     let draft = Draft {
         id: "tokens",
@@ -57,9 +64,9 @@ fn list_tokens(installation: &Installation) -> OperationBuilder {
             installation,
         ),
         codes: &OF_LISTS,
-        success: success(TOKENS, &tokens::list_answer(found)),
+        success: success(TOKENS, &tokens::list_answer(found, environment)),
     };
-    list_of(draft, Environment::Live)
+    list_of(draft, environment)
 }
 
 fn make(installation: &Installation) -> OperationBuilder {
