@@ -1,8 +1,9 @@
 //! Alerts about a low balance (docs/spec/payments.md, section 6).
 
+use crate::callbacks::{hmac, signatures, signed};
 use crate::kit::http::{Answer, Request};
 use crate::kit::receiver::Receiver;
-use crate::kit::{MTN, Ogene, Setup, to, until};
+use crate::kit::{MTN, Ogene, Setup, operations, to, until};
 use domain::Component;
 use serde_json::{Value, json};
 use testkit::SmtpServer;
@@ -58,6 +59,28 @@ async fn a_low_balance_is_told_once_and_again_after_it_was_above() {
     assert_eq!(ogene.ask(&remove).await.status, 200);
     assert_eq!(ogene.ask(&remove).await.code(), "API-2007");
     assert_eq!(ogene.read("/alerts").await["data"]["items"], json!([]));
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn an_alert_is_signed_as_callbacks_are() {
+    let ogene = Ogene::start().await;
+    let (receiver, told) = (Receiver::start().await, Receiver::start().await);
+    let store = ogene.store().await;
+    let callbacks = operations(&store).callbacks();
+    let secret = callbacks.create_secret(ogene.shop.id).await;
+    let secret = secret.expect("made").signing.secret.text();
+    store.close().await;
+    // The running service knows the secret within a second.
+    signed(&ogene, &receiver, 1).await;
+    let threshold = ogene.total().await - 1.0;
+    let fields = json!({"threshold": threshold, "url": told.url});
+    let added = add(&ogene, fields).await;
+    assert_eq!(added.status, 200, "{}", added.text());
+    ogene.sent_id(to(MTN, "Falls")).await;
+    let call = told.called(1).await.remove(0);
+    assert_eq!(call.field("event"), "low_balance");
+    assert_eq!(signatures(&call), [hmac(&secret, &call)].into());
     ogene.end().await;
 }
 

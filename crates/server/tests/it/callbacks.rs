@@ -225,7 +225,7 @@ async fn a_dead_callback_is_kept_until_an_operator_replays_it() {
 }
 
 /// Returns the signature of a callback as Python computes it.
-fn hmac(secret: &str, call: &Call) -> String {
+pub(crate) fn hmac(secret: &str, call: &Call) -> String {
     const RUN: &str = "import base64, hmac, sys; key, signed = sys.argv[1], sys.stdin.buffer.read(); \
         print(base64.b64encode(hmac.digest(base64.b64decode(key), signed, 'sha256')).decode())";
     let header = |name: &str| call.headers[name].to_str().expect("text").to_owned();
@@ -246,14 +246,14 @@ fn hmac(secret: &str, call: &Call) -> String {
 }
 
 /// Returns the signatures of a callback, each once.
-fn signatures(call: &Call) -> BTreeSet<String> {
+pub(crate) fn signatures(call: &Call) -> BTreeSet<String> {
     let header = call.headers.get("webhook-signature");
     let text = header.map_or("", |value| value.to_str().expect("text"));
     text.split_whitespace().map(str::to_owned).collect()
 }
 
 /// Sends until a callback has so many signatures.
-async fn signed(ogene: &Ogene, receiver: &Receiver, count: usize) -> Call {
+pub(crate) async fn signed(ogene: &Ogene, receiver: &Receiver, count: usize) -> Call {
     let since = Instant::now();
     for turn in 0.. {
         let before = receiver.calls().len();

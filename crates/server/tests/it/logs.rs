@@ -2,8 +2,9 @@
 //! (SECURITY.md: no secret, number or text).
 
 use crate::kit::http::{Request, encoded, try_ask};
+use crate::kit::provider::{Kind, Provider};
 use crate::kit::receiver::{Reaction, Receiver};
-use crate::kit::{AIRTEL, MTN, Ogene, SENDER, http2, operations, to, until, with};
+use crate::kit::{AIRTEL, MTN, Ogene, SENDER, Setup, http2, operations, to, until, with};
 use serde_json::{Value, json};
 use smpp::{Address, DeliverSm, esm_class};
 use std::fs::File;
@@ -21,7 +22,11 @@ struct Talkative {
 
 impl Talkative {
     async fn start() -> Self {
-        let mut ogene = Ogene::start().await;
+        Self::of(Setup::new()).await
+    }
+
+    async fn of(setup: Setup) -> Self {
+        let mut ogene = setup.start().await;
         ogene.stop().await;
         let store = ogene.store().await;
         let made = operations(&store)
@@ -118,6 +123,30 @@ async fn tokens_numbers_texts_and_secrets_never_reach_the_log() {
         SENDER,
     ];
     assert_silent("the log", &log, &secrets);
+}
+
+#[tokio::test]
+async fn refused_webhooks_of_payments_leave_one_line_without_their_content() {
+    let provider = Provider::start(Kind::Paystack).await;
+    let talkative = Talkative::of(provider.of(Setup::new())).await;
+    let refused = "payment webhook: refused";
+    let body = provider.hook_body("T-canary-77");
+    let unsigned = provider.unsigned(&body);
+    let wrong = unsigned
+        .clone()
+        .header("x-paystack-signature", "c0ffee99c0ffee99");
+    for request in [&unsigned, &wrong, &unsigned] {
+        let answer = talkative.ogene.ask(request).await;
+        assert_eq!(answer.status, 401, "{}", answer.text());
+    }
+    until("the refusal is logged", async || {
+        talkative.log().contains(refused).then_some(())
+    })
+    .await;
+    let log = talkative.end().await;
+    let lines = log.lines().filter(|line| line.contains(refused));
+    assert_eq!(lines.count(), 1, "{log}");
+    assert_silent("the log", &log, &["T-canary-77", "c0ffee99", "s3cret"]);
 }
 
 #[tokio::test]

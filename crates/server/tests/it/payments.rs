@@ -75,13 +75,23 @@ async fn an_unsigned_webhook_is_refused_and_asks_nobody() {
         provider.pay(reference, TOTAL);
         let body = provider.hook_body(reference);
         let unsigned = provider.unsigned(&body);
-        let signed_for_another = ["x-paystack-signature", "verif-hash", "monnify-signature"]
-            .into_iter()
-            .fold(unsigned.clone(), |request, name| {
-                request.header(name, "00ff")
-            });
-        for request in [unsigned, signed_for_another] {
-            assert_eq!(status(&ogene, &request).await, 401, "{kind:?}");
+        let names = [
+            "x-paystack-signature",
+            "verif-hash",
+            "flutterwave-signature",
+            "monnify-signature",
+        ];
+        let wrong = names.into_iter().fold(unsigned.clone(), |request, name| {
+            request.header(name, "00ff")
+        });
+        for request in [&unsigned, &wrong] {
+            assert_eq!(status(&ogene, request).await, 401, "{kind:?}");
+        }
+        // Version 3 of Flutterwave has the same signature for each body.
+        if kind != Kind::FlutterwaveV3 {
+            let (name, signature) = provider.signature(&provider.hook_body("ogene-0"));
+            let of_another = unsigned.header(name, &signature);
+            assert_eq!(status(&ogene, &of_another).await, 401, "{kind:?}");
         }
         let large = provider.unsigned(&" ".repeat((64 << 10) + 1));
         assert_eq!(status(&ogene, &large).await, 413, "{kind:?}");
@@ -151,6 +161,60 @@ async fn a_payment_that_does_not_fit_is_kept_and_credits_nothing() {
     );
     assert_eq!(kept, expected);
     assert!(credited(&ogene).await.abs() < 1e-9);
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn a_payment_that_does_not_fit_is_kept_whichever_provider_confirms_it() {
+    for kind in [Kind::FlutterwaveV3, Kind::FlutterwaveV4, Kind::Monnify] {
+        let (provider, ogene) = start(kind).await;
+        for reason in ["amount", "currency", "reference"] {
+            let top_up = created(&ogene, TOP_UPS).await;
+            let reference = text(&top_up, "reference");
+            provider.set(reference, TOTAL, |paid| {
+                paid.is_done = true;
+                match reason {
+                    "amount" => paid.kobo += 1,
+                    "currency" => paid.currency = "USD".to_owned(),
+                    _ => paid.reference = "ogene-0".to_owned(),
+                }
+            });
+            let hook = provider.hook(reference);
+            assert_eq!(status(&ogene, &hook).await, 200, "{kind:?} {reason}");
+            let found = state(&ogene, &top_up).await;
+            assert_eq!(found, "mismatch", "{kind:?} {reason}");
+        }
+        let kept = ogene.sql("select mismatch from top_ups order by mismatch");
+        let expected = ["amount", "currency", "reference"];
+        assert_eq!(kept.lines().collect::<Vec<_>>(), expected, "{kind:?}");
+        assert!(credited(&ogene).await.abs() < 1e-9, "{kind:?}");
+        ogene.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_bonus_is_in_the_answer_and_credited_beside_the_amount() {
+    let provider = Provider::start(Kind::Paystack).await;
+    let setup = provider.of(Setup::new()).set("payments.sweep", r#""1h""#);
+    let bonus = r#"[{ from = "1000.00", percent = "5" }]"#;
+    let ogene = setup.set("payments.bonus", bonus).start().await;
+    let less = post(&ogene, TOP_UPS, json!({"amount": "999.99"})).await;
+    assert_eq!(less.json()["data"]["bonus"], 0.0, "{}", less.text());
+    let top_up = created(&ogene, TOP_UPS).await;
+    let shown = ["amount", "vat", "total", "bonus"].map(|name| top_up[name].to_string());
+    assert_eq!(shown, ["1000.0", "75.0", "1075.0", "50.0"], "{top_up}");
+    let components = async || {
+        let balance = ogene.read("/balance").await["balance"].take();
+        ["universal_wallet", "sms_bonus"].map(|name| balance[name].to_string())
+    };
+    assert_eq!(components().await, ["0.0", "0.0"]);
+    let reference = text(&top_up, "reference");
+    provider.pay(reference, TOTAL);
+    for _ in 0..2 {
+        let hook = provider.hook(reference);
+        assert_eq!(status(&ogene, &hook).await, 200);
+    }
+    assert_eq!(components().await, ["1000.0", "50.0"]);
     ogene.end().await;
 }
 

@@ -271,6 +271,67 @@ async fn a_parent_limits_and_stops_its_sub_accounts() {
 }
 
 #[tokio::test]
+async fn a_price_of_two_amounts_holds_for_both_kinds_of_pages() {
+    let ogene = Ogene::start().await;
+    let sub = sub_account(&ogene).await;
+    give(&ogene, &sub, "100.00").await;
+    let price = json!({"price": "7.50", "unicode_price": 20});
+    let prices = json!({"prices": {"direct-refund": price}});
+    let changed = ask(&ogene, "PATCH", &path_of(&sub), prices).await;
+    assert_eq!(changed.status, 200, "{}", changed.text());
+    let shown = json!({"direct-refund": {"price": 7.50, "unicode_price": 20.00}});
+    assert_eq!(changed.json()["data"]["prices"], shown);
+    let read = ask(&ogene, "GET", &path_of(&sub), Value::Null).await;
+    assert_eq!(read.json()["data"]["prices"], shown);
+    for (text, cost) in [("Hello", 7.5), ("你好", 20.0)] {
+        until("the price holds", async || {
+            let quote = Request::post("/api/v2/sms/quote").bearer(&sub.token);
+            let quote = ogene.ask(&quote.json(&to(MTN, text))).await.json();
+            (quote["data"]["cost"] == cost).then_some(())
+        })
+        .await;
+        let sent = send(&ogene, &sub, MTN, text).await;
+        assert_eq!(sent.json()["data"]["cost"], cost, "{}", sent.text());
+    }
+    assert_eq!(balance(&ogene, &sub.token).await.to_string(), "72.5");
+    ogene.end().await;
+}
+
+#[tokio::test]
+async fn each_status_of_a_parent_that_may_not_send_stops_its_sub_accounts() {
+    let setup = Setup::new().set("limits.sends_per_minute", "100000");
+    let ogene = setup.start().await;
+    let sub = sub_account(&ogene).await;
+    give(&ogene, &sub, "100.00").await;
+    for (status, refused) in [
+        (AccountStatus::Disabled, (401, "API-1002")),
+        (AccountStatus::Pending, (403, "API-1007")),
+        (AccountStatus::Dormant, (401, "API-1003")),
+    ] {
+        ogene.set_status(&ogene.shop, status).await;
+        // A text that was sent before the status holds is a duplicate until then.
+        let text = format!("Stopped by {status:?}");
+        until("the status of the parent holds", async || {
+            let answer = send(&ogene, &sub, MTN, &text).await;
+            ((answer.status, &*answer.code()) == refused).then_some(())
+        })
+        .await;
+        // The sandbox does not depend on the parent.
+        let sandbox = Request::post("/api/sandbox/v2/sms").bearer(&sub.token);
+        let sandbox = ogene.ask(&sandbox.json(&to(MTN, &text))).await;
+        assert_eq!(sandbox.status, 200, "{status:?}: {}", sandbox.text());
+        ogene.set_status(&ogene.shop, AccountStatus::Active).await;
+        until("it sends again", async || {
+            let text = format!("Again after {status:?}");
+            let answer = send(&ogene, &sub, MTN, &text).await;
+            (answer.status == 200).then_some(())
+        })
+        .await;
+    }
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn a_parent_stops_a_sub_account_whose_queue_cannot_be_reached() {
     let ogene = Ogene::start().await;
     let sub = sub_account(&ogene).await;

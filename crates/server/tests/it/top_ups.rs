@@ -134,6 +134,34 @@ async fn a_top_up_that_cannot_be_made_is_refused() {
 }
 
 #[tokio::test]
+async fn the_page_of_the_sandbox_pays_no_live_top_up() {
+    let provider = Provider::start(Kind::Paystack).await;
+    let setup = provider.of(Setup::new()).set("payments.sweep", r#""1h""#);
+    let ogene = setup.start().await;
+    let before = ogene.total().await;
+    let top_up = created(&ogene, TOP_UPS).await;
+    let page = format!("/payments/sandbox/{}", id_of(&top_up));
+    for request in [Request::get(&page), Request::post(&page)] {
+        let refused = ogene.ask(&request).await;
+        assert_eq!(refused.status, 404, "{}", refused.text());
+        assert!(
+            !refused.text().contains("<form"),
+            "no page pays it: {}",
+            refused.text()
+        );
+    }
+    let path = format!("{TOP_UPS}/{}", id_of(&top_up));
+    assert_eq!(read(&ogene, &path).await, top_up, "it is pending as before");
+    let entries = ogene.sql("select count(*) from ledger where reference like 'ogene-%'");
+    assert_eq!(entries, "0");
+    assert!(
+        (ogene.total().await - before).abs() < 1e-9,
+        "nothing was credited"
+    );
+    ogene.end().await;
+}
+
+#[tokio::test]
 async fn without_a_provider_only_the_sandbox_has_top_ups() {
     let ogene = Ogene::start().await;
     let answer = post(&ogene, TOP_UPS, json!({"amount": 1000})).await;

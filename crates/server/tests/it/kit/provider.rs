@@ -202,7 +202,7 @@ impl Provider {
     }
 
     /// Returns the header of a signature and its value.
-    fn signature(&self, body: &str) -> (&'static str, String) {
+    pub(crate) fn signature(&self, body: &str) -> (&'static str, String) {
         match self.kind {
             Kind::Paystack => (
                 "x-paystack-signature",
