@@ -88,6 +88,8 @@ mod sandbox;
 #[cfg(test)]
 mod schedule;
 #[cfg(test)]
+mod scopes;
+#[cfg(test)]
 mod sender_ids;
 #[cfg(test)]
 mod sending;
