@@ -17,6 +17,7 @@ mod listing;
 mod logging;
 mod mail;
 mod messages;
+mod money;
 mod moving;
 mod opening;
 mod operating;

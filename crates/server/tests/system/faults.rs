@@ -18,7 +18,7 @@ mod kept;
 mod money;
 mod points;
 mod polling;
-mod provider;
+pub(crate) mod provider;
 mod runner;
 mod scene;
 mod smsc;
