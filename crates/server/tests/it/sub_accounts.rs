@@ -283,14 +283,15 @@ async fn a_price_of_two_amounts_holds_for_both_kinds_of_pages() {
     assert_eq!(changed.json()["data"]["prices"], shown);
     let read = ask(&ogene, "GET", &path_of(&sub), Value::Null).await;
     assert_eq!(read.json()["data"]["prices"], shown);
-    for (text, cost) in [("Hello", 7.5), ("你好", 20.0)] {
+    for (text, unicode, cost) in [("Hello", false, 7.5), ("你好", true, 20.0)] {
+        let body = with(to(MTN, text), json!({ "unicode": unicode }));
         until("the price holds", async || {
             let quote = Request::post("/api/v2/sms/quote").bearer(&sub.token);
-            let quote = ogene.ask(&quote.json(&to(MTN, text))).await.json();
+            let quote = ogene.ask(&quote.json(&body)).await.json();
             (quote["data"]["cost"] == cost).then_some(())
         })
         .await;
-        let sent = send(&ogene, &sub, MTN, text).await;
+        let sent = ogene.ask(&Request::send(&sub.token, &body)).await;
         assert_eq!(sent.json()["data"]["cost"], cost, "{}", sent.text());
     }
     assert_eq!(balance(&ogene, &sub.token).await.to_string(), "72.5");

@@ -77,10 +77,11 @@ impl SmppUsers<'_> {
     /// Returns the number of connections of each bound user of one account, or of all.
     pub async fn bound(self, account: Option<AccountId>) -> Result<HashMap<String, i64>> {
         let find = query(
-            "select b.system_id, cast(sum(b.connections) as bigint) from smpp_users u
-             join smpp_binds b on b.system_id = u.system_id
-             join nodes n on n.node = b.node
-             where u.account_id >= $1 and u.account_id <= $2 group by b.system_id",
+            "select b.system_id, cast(sum(b.connections) as bigint)
+             from smpp_users u cross join nodes n cross join smpp_binds b
+             where u.account_id >= $1 and u.account_id <= $2 and b.node = n.node
+                 and b.system_id = u.system_id
+             group by b.system_id",
         );
         let (lowest, highest) = account.map_or((i64::MIN, i64::MAX), |one| (one.0, one.0));
         let find = find.bind(lowest).bind(highest);
