@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # npm node-pdu 2.1.1: a relative validity period (3GPP TS 23.040, section 9.2.3.12.1) is read a day short from two days on. The
-# code of a day is read as 12.5 days. The code of five weeks is read as one week. Eight weeks are written as 30 weeks. What
-# it writes up to 30 days is right, so it does not read its own periods.
+# code of a day is read as 12.5 days. The code of five weeks is read as one week. Eight weeks are written as 30 weeks. Its
+# own periods up to 30 days are written rightly, so it does not read them as it writes them.
 #
 # Guessed: 8F is read as 12 hours, C4 as 30 days and C5 as five weeks; 56 days are written as C8.
 # Seen:    C4 (30 days): read as 696 hours

@@ -126,7 +126,7 @@ async fn tokens_numbers_texts_and_secrets_never_reach_the_log() {
 }
 
 #[tokio::test]
-async fn refused_webhooks_of_payments_leave_one_line_without_their_content() {
+async fn refused_webhooks_leave_one_line_without_their_content() {
     let provider = Provider::start(Kind::Paystack).await;
     let talkative = Talkative::of(provider.of(Setup::new())).await;
     let refused = "payment webhook: refused";

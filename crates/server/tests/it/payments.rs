@@ -165,7 +165,7 @@ async fn a_payment_that_does_not_fit_is_kept_and_credits_nothing() {
 }
 
 #[tokio::test]
-async fn a_payment_that_does_not_fit_is_kept_whichever_provider_confirms_it() {
+async fn a_payment_of_each_provider_that_does_not_fit_is_kept() {
     for kind in [Kind::FlutterwaveV3, Kind::FlutterwaveV4, Kind::Monnify] {
         let (provider, ogene) = start(kind).await;
         for reason in ["amount", "currency", "reference"] {

@@ -1,5 +1,5 @@
-//! Scopes of tokens, for each documented operation (docs/spec/tokens.md, section 2). Whatever a token
-//! may not do is refused, and changes nothing.
+//! Scopes of tokens, for each documented operation (docs/spec/tokens.md, section 2). A request
+//! out of scope is refused, and changes nothing.
 
 use crate::kit::http::{Answer, Request, encoded};
 use crate::kit::provider::{Kind, Provider};

@@ -299,7 +299,7 @@ async fn a_price_of_two_amounts_holds_for_both_kinds_of_pages() {
 }
 
 #[tokio::test]
-async fn each_status_of_a_parent_that_may_not_send_stops_its_sub_accounts() {
+async fn a_parent_of_each_status_without_sends_stops_its_subs() {
     let setup = Setup::new().set("limits.sends_per_minute", "100000");
     let ogene = setup.start().await;
     let sub = sub_account(&ogene).await;
