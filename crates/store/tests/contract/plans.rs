@@ -10,7 +10,7 @@ use storekit::{Kit, sending};
 
 /// Statements that may read much, by their beginning. No caller waits for them, and each has a
 /// reason.
-const MAY_READ_MUCH: [(&str, &str); 36] = [
+const MAY_READ_MUCH: [(&str, &str); 37] = [
     (
         "select a.alert_id, a.account_id, a.threshold, a.url, a.email, a.below, a.created_at_ms, a.told_at_ms, w.promo_bonus",
         "the alerts of all accounts, each with its wallet by key",
@@ -85,6 +85,10 @@ const MAY_READ_MUCH: [(&str, &str); 36] = [
     ),
     ("select node,", "the nodes, of which there are few"),
     ("delete from nodes", "the nodes, of which there are few"),
+    (
+        "select b.system_id, cast(sum(b.connections) as bigint) from smpp_users",
+        "the nodes, of which there are few, and their binds by key",
+    ),
     (
         "select carrier, slot,",
         "the connections, of which there are few",
