@@ -121,6 +121,14 @@ impl Plan {
         domain::schedule::due(now_ms, draft.due_at_ms, quiet).scheduled_for_ms
     }
 
+    /// Returns the end of the quiet hours that hold a draft which is accepted now, or `None` if
+    /// it goes out at once or at its `send_at`.
+    pub(crate) fn held_until(&self, draft: &Draft, now_ms: i64) -> Option<i64> {
+        let wished_ms = draft.due_at_ms.unwrap_or(now_ms).max(now_ms);
+        let due_ms = self.due(draft.gateway, Leg::First, draft.environment, wished_ms);
+        (due_ms > wished_ms).then_some(due_ms)
+    }
+
     /// Returns when a batch may be sent that is ready at `now_ms`, by the quiet hours of its leg.
     pub(crate) fn due(
         &self,

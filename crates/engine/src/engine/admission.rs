@@ -281,6 +281,7 @@ impl Admission {
         Ok(Quoted {
             quote,
             balance: purse.total(),
+            held_until_ms: live.plan.held_until(&draft, now_ms),
         })
     }
 

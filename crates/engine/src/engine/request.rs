@@ -35,6 +35,8 @@ pub struct Quoted {
     pub quote: Quote,
     /// The balance of the wallet.
     pub balance: Money,
+    /// The end of the quiet hours that would hold the send, or `None` if it would go out at its time.
+    pub held_until_ms: Option<i64>,
 }
 
 /// The message of a one-time password.

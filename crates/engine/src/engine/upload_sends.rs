@@ -90,6 +90,8 @@ pub struct UploadReview {
     pub quote: Option<Quote>,
     /// The balance of the wallet.
     pub balance: Money,
+    /// The end of the quiet hours that would hold the first message, if any would.
+    pub held_until_ms: Option<i64>,
 }
 
 /// The result of a step of a send.
@@ -191,6 +193,7 @@ impl UploadSends {
             messages: 0,
             quote: None,
             balance: admission.balance().await?.total(),
+            held_until_ms: None,
         };
         let has_text = walk.has_text();
         let mut rows = Rows::new(max);
@@ -204,10 +207,7 @@ impl UploadSends {
                 let full = std::mem::replace(&mut rows, Rows::new(max));
                 let request = SendRequest::Personalised(send.fields.clone(), full);
                 match admission.quote(request).await {
-                    Ok(Quoted { quote, .. }) => match &mut review.quote {
-                        Some(total) => total.add(quote),
-                        none => *none = Some(quote),
-                    },
+                    Ok(quoted) => review.add(quoted),
                     // Another message may have recipients who are left.
                     Err(Error::Refused(Refusal::NobodyLeft))
                         if is_more || review.quote.is_some() => {}
@@ -363,6 +363,15 @@ impl UploadReview {
                     });
                 }
             }
+        }
+    }
+
+    /// Adds the price of a message.
+    fn add(&mut self, quoted: Quoted) {
+        self.held_until_ms = self.held_until_ms.or(quoted.held_until_ms);
+        match &mut self.quote {
+            Some(total) => total.add(quoted.quote),
+            none => *none = Some(quoted.quote),
         }
     }
 

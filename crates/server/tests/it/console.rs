@@ -24,6 +24,7 @@ mod sessions;
 mod sign_in;
 mod sub_accounts;
 mod top_ups;
+mod warnings;
 
 use crate::kit::http::{Answer, Request, try_ask};
 use crate::kit::{Ogene, operations};

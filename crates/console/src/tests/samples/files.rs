@@ -196,6 +196,10 @@ fn review(left_out: LeftOutRows) -> FileReview {
         href: HREF.to_owned(),
         notes: vec![
             note("It goes out at once, and what was submitted cannot be taken back."),
+            (
+                Tone::Warning,
+                "2 recipients who opted out will be left out, without a charge.".to_owned(),
+            ),
             note("The file is sent as 2 messages, one after the other."),
         ],
         figures: vec![

@@ -462,6 +462,10 @@ pub(super) fn counter() -> Counter {
                 "3 numbers are not valid and are left out: 0803, 12, +1.".to_owned(),
             ),
             (
+                Tone::Warning,
+                "2 recipients who opted out will be left out, without a charge.".to_owned(),
+            ),
+            (
                 Tone::Plain,
                 "2 curly quotes become straight ones.".to_owned(),
             ),

@@ -114,7 +114,7 @@ pub(crate) struct QuotedNetwork {
 
 impl QuoteData {
     pub(crate) fn answer(quoted: Quoted, environment: Environment) -> Envelope<Self> {
-        let Quoted { quote, balance } = quoted;
+        let Quoted { quote, balance, .. } = quoted;
         let sufficient = quote.is_covered_by(balance);
         let data = Self {
             cost: Naira(quote.cost),

@@ -7,7 +7,8 @@ use super::super::visitor::Visitor;
 use super::file::{PATH, file_form, hidden, id, upload_send, upload_sends};
 use super::left_out;
 use super::send_parts::{
-    self, alphabet_name, changes, counter_or_reason, fresh_key, given_pairs, uncovered, when,
+    self, alphabet_name, changes, counter_or_reason, fresh_key, given_pairs, uncovered, warnings,
+    when,
 };
 use super::shared::exported;
 use console::Section;
@@ -49,7 +50,8 @@ fn counted_as(review: &UploadReview, body: &str) -> Counter {
     match &review.quote {
         Some(quote) => {
             let figures = figures(review, quote);
-            send_parts::counter(quote, review.balance, body, figures, None)
+            let warnings = warnings(quote.left_out, review.held_until_ms);
+            send_parts::counter(quote, review.balance, body, figures, warnings)
         }
         None => Counter::with_note(Tone::Bad, NO_ROW.to_owned()),
     }
@@ -90,10 +92,8 @@ fn review_screen(
     review: &UploadReview,
     quote: &Quote,
 ) -> Result<FileReview, Failure> {
-    let title = format!(
-        "Send to {}?",
-        counted(review.recipients as u64, "recipient")
-    );
+    let recipients = counted(quote.recipients_count as u64, "recipient");
+    let title = format!("Send to {recipients}?");
     let shell = visitor.shell(&title, Section::Send);
     let href = format!("{PATH}/{}", id(visitor)?);
     let texts = given(fields, columns);
@@ -153,7 +153,9 @@ fn figures(review: &UploadReview, quote: &Quote) -> Vec<Figure> {
 }
 
 fn notes(fields: &Form, review: &UploadReview, quote: &Quote) -> Vec<(Tone, String)> {
-    let mut notes = vec![(Tone::Plain, when(fields))];
+    let mut notes = vec![(Tone::Plain, when(fields, review.held_until_ms))];
+    // The time is in the first note.
+    notes.extend(warnings(quote.left_out, None));
     if review.messages > 1 {
         let text = format!(
             "The file is sent as {} messages, one after the other. Each has a part of the recipients.",

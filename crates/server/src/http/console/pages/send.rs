@@ -6,7 +6,7 @@ use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::send_parts::{
     self, admit, alphabet_name, counter_or_reason, form_fields, fresh_key, given_pairs,
-    send_fields, status_of, uncovered, when,
+    send_fields, status_of, uncovered, warnings, when,
 };
 use console::figures::{count, counted, naira, time};
 use console::parts::{Field, Figure, Kind, Tone};
@@ -66,7 +66,7 @@ pub(super) async fn review(visitor: Visitor, fields: Form) -> Answered {
     hidden.push(fresh_key(&visitor));
     let screen = Confirmation {
         shell: visitor.shell(&title, Section::Send),
-        text: when(&fields),
+        text: when(&fields, quoted.held_until_ms),
         facts: facts(&fields, &quoted),
         fields: Vec::new(),
         hidden,
@@ -167,7 +167,10 @@ async fn counter(visitor: &Visitor, fields: &Form) -> Result<Counter, Failure> {
 
 fn counted_as(quoted: &Quoted, body: &str) -> Counter {
     let quote = &quoted.quote;
-    send_parts::counter(quote, quoted.balance, body, figures(quoted), skipped(quote))
+    let notes = skipped(quote).into_iter();
+    let notes = notes.chain(warnings(quote.left_out, quoted.held_until_ms));
+    let (figures, notes) = (figures(quoted), notes.collect());
+    send_parts::counter(quote, quoted.balance, body, figures, notes)
 }
 
 fn figures(quoted: &Quoted) -> Vec<Figure> {
@@ -194,13 +197,22 @@ fn skipped(quote: &Quote) -> Option<(Tone, String)> {
 fn facts(fields: &Form, quoted: &Quoted) -> Vec<(String, String)> {
     let quote = &quoted.quote;
     let fact = |name: &str, value: String| (name.to_owned(), value);
-    vec![
+    let left_out = [
+        ("Left out, opted out", quote.left_out.opted_out),
+        ("Left out, on do-not-disturb", quote.left_out.dnd),
+    ];
+    let left_out = left_out.into_iter().filter(|(_, number)| *number > 0);
+    let mut facts = vec![
         fact("Sender ID", fields.get("from").to_owned()),
         fact("Recipients", count(quote.recipients_count as u64)),
         fact("Skipped numbers", count(quote.invalid_count as u64)),
+    ];
+    facts.extend(left_out.map(|(name, number)| fact(name, count(number as u64))));
+    facts.extend([
         fact("Pages", format!("{} in all", quote.pages_total)),
         fact("Cost", naira(quote.cost)),
         fact("Balance after", naira(quoted.balance - quote.cost)),
         fact("Text", quote.prepared_body.clone()),
-    ]
+    ]);
+    facts
 }

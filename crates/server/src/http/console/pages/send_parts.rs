@@ -5,9 +5,10 @@ use super::super::form::Form;
 use super::super::visitor::Visitor;
 use super::shared::moment;
 use axum::http::StatusCode;
-use console::figures::{count, counted, naira};
+use console::figures::{count, counted, naira, time};
 use console::parts::{Choice, Field, Figure, Kind, Tone};
 use console::screens::Counter;
+use domain::opt_out::LeftOut;
 use domain::{Alphabet, Gateway, Money, Quote, SendFields, SenderStatus};
 use engine::{Admission, Purpose};
 
@@ -125,17 +126,40 @@ pub(super) fn uncovered(quote: &Quote, balance: Money) -> Option<Failure> {
     (!quote.is_covered_by(balance)).then_some(Failure::Refused(text))
 }
 
-/// Returns the counter of a price. `skipped` is the note on recipients that are skipped.
+/// Returns warnings about the recipients that the gateway leaves out, and about its quiet hours.
+pub(super) fn warnings(left_out: LeftOut, held_until_ms: Option<i64>) -> Vec<(Tone, String)> {
+    let of = |(number, reason): (usize, &str)| {
+        let recipients = counted(number as u64, "recipient");
+        let text = format!("{recipients} {reason} will be left out, without a charge.");
+        (number > 0).then_some((Tone::Warning, text))
+    };
+    let reasons = [
+        (left_out.opted_out, "who opted out"),
+        (left_out.dnd, "on do-not-disturb (DND)"),
+    ];
+    let held = held_until_ms.map(|at_ms| (Tone::Warning, held(at_ms)));
+    reasons.into_iter().filter_map(of).chain(held).collect()
+}
+
+fn held(until_ms: i64) -> String {
+    format!(
+        "It is held until {}, when the quiet hours of the gateway end.",
+        time(until_ms)
+    )
+}
+
+/// Returns the counter of a price. `warnings` are notes on recipients who are left out, and on the
+/// time.
 pub(super) fn counter(
     quote: &Quote,
     balance: Money,
     body: &str,
     figures: Vec<Figure>,
-    skipped: Option<(Tone, String)>,
+    warnings: Vec<(Tone, String)>,
 ) -> Counter {
     let short = format!("The balance of {} does not cover the cost.", naira(balance));
     let short = (!quote.is_covered_by(balance)).then_some((Tone::Bad, short));
-    let notes = short.into_iter().chain(skipped).chain(changes(quote));
+    let notes = short.into_iter().chain(warnings).chain(changes(quote));
     let networks = quote.by_network.iter().map(|one| {
         [
             one.network.clone(),
@@ -158,11 +182,14 @@ pub(super) fn counter_or_reason(counted: Result<Counter, Failure>) -> Result<Cou
     counted.or_else(|failure| Ok(Counter::with_note(Tone::Bad, failure.shown()?.1)))
 }
 
-/// Returns a sentence on the time of the send.
-pub(super) fn when(fields: &Form) -> String {
-    match fields.find("send_at") {
-        Some(at) => format!("It goes out on {} in Lagos.", moment(at)),
-        None => "It goes out at once, and what was submitted cannot be taken back.".to_owned(),
+/// Returns a sentence on the time of the send, which quiet hours may hold.
+pub(super) fn when(fields: &Form, held_until_ms: Option<i64>) -> String {
+    match (held_until_ms, fields.find("send_at")) {
+        (Some(until_ms), _) => held(until_ms),
+        (None, Some(at)) => format!("It goes out on {} in Lagos.", moment(at)),
+        (None, None) => {
+            "It goes out at once, and what was submitted cannot be taken back.".to_owned()
+        }
     }
 }
 

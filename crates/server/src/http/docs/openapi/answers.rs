@@ -198,6 +198,7 @@ pub(crate) fn quote(environment: Environment) -> Response {
     let quoted = Quoted {
         quote,
         balance: Money::from_naira(1_000),
+        held_until_ms: None,
     };
     success(QUOTE, &QuoteData::answer(quoted, environment))
 }
