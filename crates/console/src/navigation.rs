@@ -56,6 +56,8 @@ pub enum Section {
     Doubts,
     /// Dead callbacks of all accounts.
     DeadCallbacks,
+    /// Blocks of numbers that are paused.
+    PausedBlocks,
     /// Rules of content.
     Content,
     /// Payments of all accounts.
@@ -156,6 +158,7 @@ const OPERATOR: [(&str, &[Section]); 4] = [
             Section::Carriers,
             Section::Doubts,
             Section::DeadCallbacks,
+            Section::PausedBlocks,
         ],
     ),
     (
@@ -207,6 +210,7 @@ impl Section {
             | Self::AllMessages
             | Self::Doubts
             | Self::DeadCallbacks
+            | Self::PausedBlocks
             | Self::Content
             | Self::AllTopUps
             | Self::Revenue
@@ -247,6 +251,7 @@ impl Section {
             Self::Approvals => ("Sender IDs", "/operator/sender-ids", TAG),
             Self::AllMessages => ("Messages", "/operator/messages", "M2 3h12v8H7l-3 3v-3H2z"),
             Self::Doubts => ("In doubt", "/operator/doubts", QUESTION),
+            Self::PausedBlocks => ("Paused blocks", "/operator/paused-blocks", PAUSED),
             Self::Content => ("Content rules", "/operator/content", SHIELD),
             Self::AllTopUps => ("Top-ups", "/operator/top-ups", ADDED),
             Self::Revenue => ("Revenue", "/operator/revenue", COLUMNS),
@@ -290,6 +295,8 @@ const ARROW: &str = "M2 8h10M9 4.5 12.5 8 9 11.5M14 3v10";
 const BRACKETS: &str = "M5 4 1.5 8 5 12M11 4l3.5 4-3.5 4";
 
 const INCOMING: &str = "M2 3h12v8H7l-3 3v-3H2zM8 4.5v4M6 6.8l2 2 2-2";
+
+const PAUSED: &str = "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM6.5 5.8v4.4M9.5 5.8v4.4";
 
 const BARRED: &str = "M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12zM3.8 3.8l8.4 8.4";
 

@@ -9,6 +9,7 @@ use domain::user::role::Role;
 use domain::{Environment, Money};
 
 mod files;
+mod fraud;
 mod inbound;
 mod lists;
 mod money;
@@ -79,6 +80,7 @@ pub(super) fn all() -> Vec<(&'static str, String)> {
     all.extend(sub_accounts::all());
     all.extend(users::all());
     all.extend(files::all());
+    all.extend(fraud::all());
     all
 }
 

@@ -15,6 +15,7 @@ mod opt_outs;
 mod overview;
 mod passkey_answers;
 mod passkeys;
+mod paused_blocks;
 mod payments;
 mod programs;
 mod requests;

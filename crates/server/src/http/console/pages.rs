@@ -34,6 +34,7 @@ mod operator_routes;
 mod opt_outs;
 mod overview;
 mod passkeys;
+mod paused_blocks;
 mod payment_parts;
 mod payment_settings;
 mod profile;

@@ -4,7 +4,7 @@ use super::super::failure::Failure;
 use super::super::page::Answered;
 use super::super::visitor::Visitor;
 use super::account_parts::SENDERS;
-use super::{all_top_ups, carriers, first_steps, trace};
+use super::{all_top_ups, carriers, first_steps, paused_blocks, trace};
 use console::Section;
 use console::figures::{count, naira, percent, time};
 use console::parts::{Badge, Cell, Column, Empty, Figure, Table, Tone};
@@ -85,6 +85,10 @@ async fn figures(
     callbacks.href = Some(Section::DeadCallbacks.path().to_owned());
     let mut senders = Figure::new("Sender IDs to decide", count(asked));
     senders.href = Some(SENDERS.to_owned());
+    let blocks = paused_blocks::count(visitor).await?;
+    let mut paused = Figure::new("Paused blocks", count(blocks));
+    paused = paused.note(attention(blocks), "of numbers, for an account");
+    paused.href = Some(Section::PausedBlocks.path().to_owned());
     let mismatches = visitor.operations().top_ups().mismatches().await?;
     let mut payments = Figure::new("Mismatches", count(mismatches));
     payments = payments.note(attention(mismatches), "payments to decide");
@@ -99,6 +103,7 @@ async fn figures(
         Figure::new("Charged", naira(cost))
             .note(Tone::Plain, format!("{} refunded", naira(refunded))),
         callbacks,
+        paused,
         senders,
         payments,
     ])

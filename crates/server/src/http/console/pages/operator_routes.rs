@@ -3,8 +3,8 @@
 use super::super::page::{Page, get, post};
 use super::{
     account, account_changes, accounts, all_messages, all_top_ups, approvals, attention, audit,
-    carrier_changes, carriers, content, first_steps, operations, payment_settings, revenue, team,
-    trace, verify,
+    carrier_changes, carriers, content, first_steps, operations, paused_blocks, payment_settings,
+    revenue, team, trace, verify,
 };
 use domain::user::role::Permission::Operate;
 
@@ -52,6 +52,12 @@ fn operator() -> Vec<Page> {
         get("/operator/doubts", Operate, attention::doubts),
         get("/operator/callbacks", Operate, attention::dead),
         post("/operator/callbacks/replay", Operate, attention::replay),
+        get("/operator/paused-blocks", Operate, paused_blocks::list),
+        post(
+            "/operator/paused-blocks/release",
+            Operate,
+            paused_blocks::release,
+        ),
         get("/operator/team", Operate, team::page),
         post("/operator/team/invite", Operate, team::invite),
         post("/operator/team/{user}/role", Operate, team::set_role),
