@@ -1,10 +1,12 @@
 //! Lists of messages and payments: filters, pages and cursors.
 
+mod accounts;
 mod cursor;
 mod filter;
 mod inbound;
 mod recipient_runs;
 
+pub use accounts::AccountSearch;
 pub use cursor::{Cursor, List, Position};
 pub use filter::{
     EntryKind, FilterFields, MessageFilter, StatusFilter, UsageBy, UsageFilter, WalletFilter,

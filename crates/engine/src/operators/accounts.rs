@@ -4,9 +4,14 @@ use super::actor::Actor;
 use super::error::{OperationError, Result, checked};
 use super::page::{Page, PageRequest};
 use crate::context::random::Random;
-use domain::search::List;
+use domain::search::{AccountSearch, Cursor, List};
 use domain::{Account, AccountId, AccountStatus, Money, Purse, Queued, Spending, Verification};
 use store::Store;
+
+/// Maximum number of accounts that a page of a search reads.
+const MAX_SEARCHED: u32 = 5_000;
+/// Accounts that a search reads at once.
+const SEARCH_BATCH_SIZE: u32 = 1_000;
 
 /// Accounts: create, list, show, status, limits.
 pub struct Accounts {
@@ -43,6 +48,40 @@ impl Accounts {
         let behind = request.behind(List::Accounts, "")?;
         let rows = self.store.accounts().list(behind, request.rows()).await?;
         Ok(request.page(List::Accounts, "", rows))
+    }
+
+    /// Returns a page of the accounts that fit a search, newest first. A page reads at most 5,000
+    /// accounts, so it may have few or none although another page follows. A whole id finds its
+    /// account at once.
+    pub async fn search(
+        self,
+        search: &AccountSearch,
+        request: &PageRequest,
+    ) -> Result<Page<Account>> {
+        let (accounts, scope) = (self.store.accounts(), search.text());
+        if let Some(id) = search.id()
+            && let Some(account) = accounts.find(id).await?
+        {
+            return Ok(Page {
+                items: vec![account],
+                next: None,
+            });
+        }
+        let mut behind: Option<i64> = request.behind(List::Accounts, scope)?;
+        let mut found = Vec::new();
+        for _ in 0..MAX_SEARCHED / SEARCH_BATCH_SIZE {
+            let rows = accounts.list(behind, SEARCH_BATCH_SIZE).await?;
+            let is_end = (rows.len() as u64) < u64::from(SEARCH_BATCH_SIZE);
+            behind = rows.last().map(|account| account.id.0).or(behind);
+            found.extend(rows.into_iter().filter(|account| search.fits(account)));
+            if is_end || found.len() as u64 >= u64::from(request.rows()) {
+                return Ok(request.page(List::Accounts, scope, found));
+            }
+        }
+        Ok(Page {
+            items: found,
+            next: behind.map(|key| Cursor::after(&key, List::Accounts, scope.as_bytes())),
+        })
     }
 
     /// Returns an account and its wallet.

@@ -1,5 +1,6 @@
 //! The console over HTTP: sign-in, sessions, links, roles, and what an attacker tries.
 
+mod account_search;
 mod changes;
 mod contacts;
 mod counter;

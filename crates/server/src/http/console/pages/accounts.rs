@@ -10,13 +10,19 @@ use super::shared::pager;
 use console::Section;
 use console::parts::{Cell, Column, Empty, Field, Table};
 use console::screens::{Form as FormScreen, Listing};
+use domain::search::AccountSearch;
 
 const NEW: &str = "/operator/accounts/new";
 
 /// `GET /operator/accounts`.
 pub(super) async fn list(visitor: Visitor) -> Answered {
     let accounts = visitor.operations().accounts();
-    let page = accounts.list(&request(&visitor)).await?;
+    let asked = visitor.query().get("search").trim().to_owned();
+    let search = AccountSearch::new(&asked);
+    let page = match &search {
+        Some(search) => accounts.search(search, &request(&visitor)).await?,
+        None => accounts.list(&request(&visitor)).await?,
+    };
     let rows = page.items.iter().map(|account| {
         vec![
             Cell::Link {
@@ -43,14 +49,29 @@ pub(super) async fn list(visitor: Visitor) -> Answered {
         now_ms: visitor.now_ms(),
     };
     let create = ("Create an account".to_owned(), NEW.to_owned());
-    let empty = Empty::new(
-        "No accounts yet",
-        "Each customer has an account with a wallet.",
-    );
-    let empty = empty.action(create.0.clone(), create.1.clone());
+    let empty = match (&search, &page.next) {
+        (None, _) => Empty::new(
+            "No accounts yet",
+            "Each customer has an account with a wallet.",
+        )
+        .action(create.0.clone(), create.1.clone()),
+        (Some(_), None) => Empty::new(
+            "No account fits",
+            "A part of the name, the e-mail address or the id is enough.",
+        ),
+        (Some(_), Some(_)) => Empty::new(
+            "No newer account fits",
+            "The next page searches older accounts.",
+        ),
+    };
     let mut listing = Listing::new(visitor.shell("Accounts", Section::Accounts), table, empty);
     listing.actions = vec![create];
-    listing.pager = pager(PATH, visitor.query(), &[], &page, "account");
+    listing.filters = vec![
+        Field::text("search", "Name, e-mail or id")
+            .optional()
+            .value(asked),
+    ];
+    listing.pager = pager(PATH, visitor.query(), &["search"], &page, "account");
     Ok(visitor.answer(&listing))
 }
 
