@@ -1,6 +1,7 @@
 //! The console over HTTP: sign-in, sessions, links, roles, and what an attacker tries.
 
 mod account_search;
+mod callbacks;
 mod changes;
 mod contacts;
 mod counter;

@@ -105,7 +105,7 @@ fn of_callbacks(dead: usize) -> Option<Attention> {
         Tone::Bad,
         text,
         "See the callbacks",
-        "/console/callbacks",
+        "/console/callbacks/dead",
     ))
 }
 
