@@ -88,6 +88,9 @@ def formed(fields, path):
     if path.endswith("/top-ups"):
         # One provider is configured.
         formed_fields.pop("provider", None)
+    if path.endswith("/inbound/routes"):
+        # A route has a URL or an SMPP user, and the account has no user.
+        formed_fields.pop("smpp_user", None)
     rows = formed_fields.get("messages")
     if isinstance(rows, list):
         formed_fields["messages"] = [formed(row, path) for row in rows]
