@@ -89,6 +89,8 @@ export function keyboard(page) {
       await skip();
       await reach(labelled(label), `the field ${label}`);
       const chooser = page.waitForEvent("filechooser");
+      // The browser answers once it knows that somebody waits for its dialog.
+      await page.evaluate(() => 0);
       await press("Space");
       await (await chooser).setFiles(file);
     },
